@@ -1,0 +1,1 @@
+"""Timings of both packages against other implementations: ``python -m benchmarks``."""

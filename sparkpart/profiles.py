@@ -1,0 +1,462 @@
+"""Running-time models of a Spark application as a function of the nodes it uses.
+
+The models are those of Section 2 of Gounaris et al. (TPDS 2017), with the numbers of their
+equations, and Ernest's model (Venkataraman et al., NSDI 2016) as an outside competitor.
+
+========  =====================================  =======================
+model     running time                           not negative ("stated")
+========  =====================================  =======================
+eq2       a + b/n + c n                          none stated
+eq3       a + b/n + c n + d n^2                  a, b, d
+eq4       a + b/(n-e) + c n + d n^2              a, b, d; 0 <= e <= e_max
+eq5       a + b/n + b2/n^2 + c n + d n^2         a, b, b2, d
+eq6       a + b/(s-e) + cs s + cr r + d s r      a, b, d; 0 <= e <= e_max
+ernest    t0 + t1/n + t2 log(n) + t3 n           t0, t1, t2, t3
+========  =====================================  =======================
+
+``n`` counts nodes; in eq6, ``s`` and ``r`` count the sending and the receiving nodes of a
+repartitioning. Times are in seconds. Equation 1, the USL, is eq2 with other names for its
+coefficients: see `sparkpart.usl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from sparkpart.leastsquares import bounded_lstsq, pole_lstsq
+
+__all__ = [
+    "MODELS",
+    "Bootstrap",
+    "Bounds",
+    "Fit",
+    "FitError",
+    "Model",
+    "compare",
+    "fit",
+    "running_time",
+]
+
+Array = NDArray[np.float64]
+Bounds = Literal["stated", "none"]
+
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Range of node counts and times, so that no square overflows or vanishes."""
+
+
+class FitError(ValueError):
+    """The running times cannot be fitted as asked; the message says why."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A running-time model that is linear in its coefficients, except for the pole e.
+
+    Attributes
+    ----------
+    name
+        Key in `MODELS`.
+    label
+        Name for people.
+    linear
+        The linear coefficients, in the order of the columns of `design`.
+    nonnegative
+        The coefficients that must not be negative under the stated bounds.
+    pole
+        Whether the model has the term ``b / (n - e)``.
+    inputs
+        1 for a function of the node count, 2 for one of senders and receivers.
+    design
+        Maps node counts, shape (k, inputs), to the columns, shape (k, len(linear)).
+    """
+
+    name: str
+    label: str
+    linear: tuple[str, ...]
+    nonnegative: frozenset[str]
+    pole: bool
+    inputs: int
+    design: Callable[[Array], Array] = field(repr=False)
+
+    @property
+    def coefficients(self) -> tuple[str, ...]:
+        """Names of all coefficients."""
+        first, *rest = self.linear
+        return (first, "b", *rest, "e") if self.pole else self.linear
+
+
+def _columns(*terms: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    return lambda nodes: np.stack([term(nodes[:, 0]) for term in terms], axis=1)
+
+
+def _eq6_columns(nodes: Array) -> Array:
+    s, r = nodes.T
+    return np.stack([np.ones_like(s), s, r, s * r], axis=1)
+
+
+def _one(n: Array) -> Array:
+    return np.ones_like(n)
+
+
+def _same(n: Array) -> Array:
+    return n
+
+
+def _inverse(n: Array) -> Array:
+    return 1 / n
+
+
+_ABD = frozenset("abd")
+_THETA = ("t0", "t1", "t2", "t3")
+
+MODELS: Mapping[str, Model] = {
+    model.name: model
+    for model in (
+        Model("eq2", "Eq. 1, 2", ("a", "b", "c"), frozenset(), False, 1,
+              _columns(_one, _inverse, _same)),
+        Model("eq3", "Eq. 3", ("a", "b", "c", "d"), _ABD, False, 1,
+              _columns(_one, _inverse, _same, np.square)),
+        Model("eq4", "Eq. 4", ("a", "c", "d"), _ABD, True, 1,
+              _columns(_one, _same, np.square)),
+        Model("eq5", "Eq. 5", ("a", "b", "b2", "c", "d"), _ABD | {"b2"}, False, 1,
+              _columns(_one, _inverse, lambda n: n**-2, _same, np.square)),
+        Model("eq6", "Eq. 6", ("a", "cs", "cr", "d"), _ABD, True, 2, _eq6_columns),
+        Model("ernest", "Ernest", _THETA, frozenset(_THETA), False, 1,
+              _columns(_one, _inverse, np.log, _same)),
+    )
+}  # fmt: skip
+
+
+def running_time(model: str, nodes: ArrayLike, coefficients: Mapping[str, float]) -> Array:
+    """Evaluate a model.
+
+    Parameters
+    ----------
+    model
+        Key of `MODELS`.
+    nodes
+        Node counts, shape (k,), or (k, 2) as senders and receivers for eq6.
+    coefficients
+        A value for every coefficient of the model.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        Running times in seconds.
+
+    Raises
+    ------
+    FitError
+        If a node count is not above the pole e, or above 0 where there is none, or the shape
+        does not suit the model.
+    """
+    spec = _spec(model)
+    x = _as_inputs(spec, nodes)
+    e = coefficients["e"] if spec.pole else 0.0
+    if (x[:, 0] <= e).any():
+        raise FitError(f"{spec.label} has no value at {x[:, 0].min():g} nodes, only above {e:g}")
+    total = spec.design(x) @ np.array([coefficients[name] for name in spec.linear])
+    if spec.pole:
+        total = total + coefficients["b"] / (x[:, 0] - e)
+    return np.asarray(total)
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Coefficients refitted to resampled residuals, one column per resample.
+
+    Attributes
+    ----------
+    model
+        Key of `MODELS`.
+    coefficients
+        One row per resample, one column per coefficient.
+    """
+
+    model: str
+    coefficients: pd.DataFrame
+
+    def interval(self, level: float = 0.95) -> pd.DataFrame:
+        """Return the percentile interval of each coefficient: columns ``low`` and ``high``."""
+        tail = (1 - level) / 2
+        bounds = self.coefficients.quantile([tail, 1 - tail]).T
+        return bounds.set_axis(["low", "high"], axis=1)
+
+    def band(self, nodes: ArrayLike, level: float = 0.95) -> pd.DataFrame:
+        """Return the pointwise percentile band of the running time in seconds at the nodes."""
+        names = MODELS[self.model].coefficients
+        rows = self.coefficients.to_numpy()
+        curves = [running_time(self.model, nodes, dict(zip(names, r, strict=True))) for r in rows]
+        tail = (1 - level) / 2
+        low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
+        return _frame(_as_inputs(MODELS[self.model], nodes)).assign(low=low, high=high)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A model fitted to running times.
+
+    Attributes
+    ----------
+    model
+        Key of `MODELS`.
+    bounds
+        "stated" or "none".
+    nodes, seconds
+        The data: shapes (k, inputs) and (k,).
+    coefficients
+        The global least-squares optimum.
+    sse
+        Sum of squared errors, in s^2.
+    r2
+        Coefficient of determination; NaN if all times are equal.
+    active
+        Coefficients that lie on a bound.
+    e_max
+        Largest pole e that was allowed.
+    """
+
+    model: str
+    bounds: Bounds
+    nodes: Array
+    seconds: Array
+    coefficients: dict[str, float]
+    sse: float
+    r2: float
+    active: tuple[str, ...]
+    e_max: float
+
+    def predict(self, nodes: ArrayLike) -> Array:
+        """Return the running times in seconds at the node counts."""
+        return running_time(self.model, nodes, self.coefficients)
+
+    @cached_property
+    def leave_one_out(self) -> pd.DataFrame:
+        """Each time as predicted without any run at its node count.
+
+        Columns: ``nodes`` (and ``receivers`` for eq6), ``seconds``, ``predicted``. The
+        prediction is NaN where the rest does not determine the model.
+        """
+        _, group = np.unique(self.nodes, axis=0, return_inverse=True)
+        predicted = np.full(len(self.seconds), np.nan)
+        for left_out in range(group.max() + 1):
+            test = group == left_out
+            if _determined(MODELS[self.model], self.nodes[~test]):
+                rest = _solve(self._restricted(~test), self.seconds[~test, None])
+                names = MODELS[self.model].coefficients
+                coefficients = dict(zip(names, rest[0][:, 0], strict=True))
+                predicted[test] = running_time(self.model, self.nodes[test], coefficients)
+        return _frame(self.nodes).assign(seconds=self.seconds, predicted=predicted)
+
+    @property
+    def loo_rmse(self) -> float:
+        """Root mean square error of `leave_one_out` in seconds; NaN if any is missing."""
+        table = self.leave_one_out
+        error = (table["predicted"] - table["seconds"]).to_numpy()
+        return float(np.sqrt(np.mean(np.square(error))))
+
+    def bootstrap(self, resamples: int = 1000, *, seed: int) -> Bootstrap:
+        """Refit to the fitted curve plus resampled residuals.
+
+        The residuals are centred and scaled by ``sqrt(k / (k - p))`` for k times and p
+        coefficients, to undo their shrinkage by the fit; with k = p they are zero.
+
+        Parameters
+        ----------
+        resamples
+            Number of refits.
+        seed
+            Seed of the resampling; the same seed gives the same bits.
+
+        Raises
+        ------
+        FitError
+            If there are no resamples.
+        """
+        if resamples < 1:
+            raise FitError(f"resamples is {resamples}; at least 1 is needed")
+        k, p = len(self.seconds), len(MODELS[self.model].coefficients)
+        curve = self.predict(self.nodes)
+        residuals = self.seconds - curve
+        residuals = (residuals - residuals.mean()) * np.sqrt(k / max(k - p, 1))
+        draws = np.random.default_rng(seed).choice(residuals, size=(k, resamples))
+        solved, _ = _solve(self._restricted(slice(None)), curve[:, None] + draws)
+        names = list(MODELS[self.model].coefficients)
+        return Bootstrap(self.model, pd.DataFrame(solved.T, columns=names))
+
+    def _restricted(self, rows: slice | NDArray[np.bool_]) -> _Problem:
+        return _Problem(MODELS[self.model], self.nodes[rows], self.bounds, self.e_max)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What a fit depends on besides the times."""
+
+    spec: Model
+    nodes: Array
+    bounds: Bounds
+    e_max: float
+
+
+def _solve(problem: _Problem, targets: Array) -> tuple[Array, Array]:
+    """Return the coefficients, in the order of `Model.coefficients`, and the SSE."""
+    spec = problem.spec
+    base = spec.design(problem.nodes)
+    bounded = spec.nonnegative if problem.bounds == "stated" else frozenset()
+    signs = np.array([name in bounded for name in spec.linear])
+    if not spec.pole:
+        return bounded_lstsq(base, targets, signs)
+    theta, e, sse = pole_lstsq(
+        base, problem.nodes[:, 0], targets, signs,
+        pole_nonnegative="b" in bounded, pole_max=problem.e_max,
+    )  # fmt: skip
+    return np.vstack([theta[:1], theta[-1:], theta[1:-1], e]), sse
+
+
+def _spec(model: str) -> Model:
+    if model not in MODELS:
+        raise FitError(f"unknown model {model!r}; the models are {', '.join(MODELS)}")
+    return MODELS[model]
+
+
+def _as_inputs(spec: Model, nodes: ArrayLike) -> Array:
+    x = np.asarray(nodes, dtype=float)
+    x = x[:, None] if x.ndim == 1 else x
+    if x.ndim != 2 or x.shape[1] != spec.inputs:
+        wanted = "(k,)" if spec.inputs == 1 else "(k, 2)"
+        raise FitError(f"{spec.label} takes node counts of shape {wanted}, not {np.shape(nodes)}")
+    return x
+
+
+def _frame(nodes: Array) -> pd.DataFrame:
+    return pd.DataFrame(nodes, columns=["nodes", "receivers"][: nodes.shape[1]])
+
+
+def _determined(spec: Model, nodes: Array) -> bool:
+    """Whether the distinct node counts determine every coefficient."""
+    distinct = np.unique(nodes, axis=0)
+    if len(distinct) < len(spec.coefficients):
+        return False
+    columns = spec.design(distinct)
+    if spec.pole:
+        inverse = 1 / distinct[:, :1]
+        columns = np.hstack([columns, inverse, inverse**2])
+    return bool(
+        np.linalg.matrix_rank(columns / np.linalg.norm(columns, axis=0)) == columns.shape[1]
+    )
+
+
+def _check_values(name: str, values: Array) -> None:
+    wrong = ~((values >= SMALLEST) & (values <= LARGEST))
+    if wrong.any():
+        row = int(np.argwhere(wrong)[0][0])
+        raise FitError(
+            f"{name} at row {row} is {values[wrong][0]}; "
+            f"it must be > 0, within {SMALLEST:g} and {LARGEST:g}"
+        )
+
+
+def _checked(spec: Model, nodes: ArrayLike, seconds: ArrayLike) -> tuple[Array, Array]:
+    x, y = _as_inputs(spec, nodes), np.asarray(seconds, dtype=float)
+    if y.shape != x.shape[:1]:
+        raise FitError(f"{len(x)} node counts but running times of shape {y.shape}")
+    _check_values("node count", x)
+    _check_values("running time", y)
+    if not _determined(spec, x):
+        count = len(np.unique(x, axis=0))
+        raise FitError(
+            f"{spec.label} has {len(spec.coefficients)} coefficients; "
+            f"{count} distinct node counts do not determine them"
+        )
+    return x, y
+
+
+def fit(
+    nodes: ArrayLike,
+    seconds: ArrayLike,
+    model: str,
+    bounds: Bounds = "stated",
+    *,
+    e_max: float | None = None,
+) -> Fit:
+    """Fit a running-time model by least squares; the optimum is global.
+
+    Parameters
+    ----------
+    nodes
+        Node counts, shape (k,), or (k, 2) as senders and receivers for eq6. Repeated counts
+        are repeated runs, each with the same weight.
+    seconds
+        Running times, shape (k,), positive.
+    model
+        Key of `MODELS`.
+    bounds
+        "stated": the sign bounds of Section 2.3; "none": signs are free. The range of e
+        holds in both cases, because a pole inside the data has no meaning.
+    e_max
+        Upper bound of e in eq4 and eq6; by default the least node count minus one, as the
+        paper has it. It must lie below the least node count.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    FitError
+        If the model is unknown, a value is not allowed, or there are fewer
+        distinct node counts than coefficients.
+    """
+    spec = _spec(model)
+    if bounds not in ("stated", "none"):
+        raise FitError(f"bounds are 'stated' or 'none', not {bounds!r}")
+    x, y = _checked(spec, nodes, seconds)
+    limit = float(max(x[:, 0].min() - 1, 0) if e_max is None else e_max)
+    if not 0 <= limit < x[:, 0].min():
+        raise FitError(f"e_max is {limit:g}; it must lie in [0, {x[:, 0].min():g})")
+    solved, sse = _solve(_Problem(spec, x, bounds, limit), y[:, None])
+    coefficients = dict(zip(spec.coefficients, solved[:, 0].tolist(), strict=True))
+    total = float(np.square(y - y.mean()).sum())
+    r2 = 1 - float(sse[0]) / total if np.ptp(y) > 0 else float("nan")
+    active = _active(spec, coefficients, bounds, limit)
+    return Fit(model, bounds, x, y, coefficients, float(sse[0]), r2, active, limit)
+
+
+def _active(
+    spec: Model, coefficients: Mapping[str, float], bounds: Bounds, e_max: float
+) -> tuple[str, ...]:
+    bounded = spec.nonnegative if bounds == "stated" else frozenset()
+    zero = [name for name in spec.coefficients if name in bounded and coefficients[name] == 0]
+    at_end = spec.pole and min(coefficients["e"], e_max - coefficients["e"]) < 1e-9
+    return (*zero, "e") if at_end else tuple(zero)
+
+
+def compare(
+    nodes: ArrayLike,
+    seconds: ArrayLike,
+    models: tuple[str, ...] = ("eq2", "eq3", "eq4", "eq5", "ernest"),
+    bounds: Bounds = "stated",
+) -> dict[str, Fit]:
+    """Fit several models, the one that best predicts left-out node counts first.
+
+    Models that the data do not determine are left out of the answer; those whose
+    leave-one-out error is undefined come last.
+
+    Raises
+    ------
+    FitError
+        If a model is unknown, a value is not allowed, or no model can be fitted.
+    """
+    inputs = {m: _as_inputs(_spec(m), nodes) for m in models}
+    for x in inputs.values():
+        _check_values("node count", x)
+    usable = [m for m, x in inputs.items() if _determined(_spec(m), x)]
+    fits = {m: fit(nodes, seconds, m, bounds) for m in usable or models}
+    return dict(sorted(fits.items(), key=lambda item: np.nan_to_num(item[1].loo_rmse, nan=np.inf)))
