@@ -121,8 +121,10 @@ def test_refits_differ_from_the_print_in_these_cells_alone():
     }
     two = experiments.table2()
     kmeans = {("eq4", c) for c in "ace"} | {("eq5", c) for c in ("a", "b", "b2")}
-    bayes = {("eq4", c) for c in "abc"} | {("eq5", "a")}
-    assert disagreeing(two) == {
+    bayes = {("eq4", c) for c in "abc"}
+    # At 1.00 half units from the print: which side it falls on depends on the BLAS.
+    borderline = {("naive Bayes", "eq5", "a")}
+    assert disagreeing(two) - borderline == {
         *(("k-meansV", *cell) for cell in kmeans),
         *(("naive Bayes", *cell) for cell in bayes),
     }
