@@ -25,8 +25,8 @@ help: ## List the targets
 book: results ## Build the book into _build/html, running what changed
 	@$(BIN)/python -m bookkit.build
 
-test: $(INSTALLED) ## Run the tests
-	@$(BIN)/python -m pytest
+test: $(INSTALLED) ## Run the tests, at quick scale
+	@BOOK_SCALE=quick $(BIN)/python -m pytest
 
 results: $(INSTALLED) ## Compute the stored results the chapters read
 	@$(BIN)/python -m bookkit.results
