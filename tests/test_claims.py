@@ -80,6 +80,7 @@ def test_booleans_and_words():
     assert holds(pd.Series(["a", "a"]), {"op": "=", "target": "a"})
     assert summarise(pd.Series([True, False])) == "true in 1 of 2"
     assert summarise(SERIES) == "1 to 3"
+    assert summarise(SERIES, "sum") == "6"
 
 
 def test_verdicts_in_their_order():

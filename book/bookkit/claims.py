@@ -134,12 +134,14 @@ def verdict(claim: Claim, found: pd.Series | None) -> str:
     return str(test.get("otherwise", "differs"))
 
 
-def summarise(found: pd.Series | None) -> str:
+def summarise(found: pd.Series | None, reduce: str | None = None) -> str:
     """Return the values for people: one number, a range, or how many are true."""
     if found is None:
         return ""
     if found.dtype == bool:
         return f"true in {found.sum()} of {len(found)}"
+    if reduce:
+        return f"{getattr(found, reduce)():.4g}"
     if not pd.api.types.is_numeric_dtype(found):
         return ", ".join(map(str, found.unique()))
     low, high = f"{found.min():.4g}", f"{found.max():.4g}"
@@ -167,7 +169,7 @@ def ledger(chapter: str | None = None) -> pd.DataFrame:
             {
                 **{key: claim.get(key, "") for key in ("id", "paper", "where", "claim")},
                 "paper_value": str(claim["value"]),
-                "ours": summarise(found),
+                "ours": summarise(found, test and test.get("reduce")),
                 "unit": claim.get("unit", ""),
                 "verdict": verdict(claim, found),
                 **{key: claim.get(key, "") for key in ("expected", "kind", "basis")},

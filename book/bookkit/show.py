@@ -12,6 +12,7 @@ from IPython.display import HTML
 from bookkit import claims
 
 COMPRESS_ABOVE = 200_000
+LONG = 30
 
 
 class Table(HTML):
@@ -54,8 +55,12 @@ def _format(value: object, digits: int) -> str:
 def _cell(column: object, value: object, digits: int) -> str:
     if str(column).startswith("html_"):
         return f"<td>{value}</td>"
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"<td{' class=number' * number}>{_format(value, digits)}</td>"
+    kind = ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        kind = ' class="number"'
+    elif len(str(value)) > LONG:
+        kind = ' class="long"'
+    return f"<td{kind}>{_format(value, digits)}</td>"
 
 
 def table(
@@ -115,12 +120,18 @@ LEDGER_HEADINGS = {
 }
 
 
+def _readable(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add units to our values and colours to the verdicts."""
+    ours = (rows["ours"] + " " + rows["unit"]).str.strip()
+    return rows.assign(ours=ours, html_verdict=rows["verdict"].map(badge))
+
+
 def chapter_claims(chapter: str) -> Table:
     """Show the rows of the ledger that belong to a chapter."""
     rows = claims.ledger(chapter)
     if rows.empty:
         raise claims.ClaimsError(f"the ledger has no claims for the chapter {chapter!r}")
-    shown = rows.assign(html_verdict=rows["verdict"].map(badge))[list(LEDGER_HEADINGS)]
+    shown = _readable(rows)[list(LEDGER_HEADINGS)]
     name = "claims-" + chapter.replace("/", "-")
     caption = "Paper against ours: the claims of this chapter"
     return table(shown, caption, name, headings=LEDGER_HEADINGS, full=rows)
@@ -130,7 +141,7 @@ def whole_ledger(paper: str) -> Table:
     """Show the whole ledger of a paper, with links to chapters."""
     rows = claims.ledger().query("paper == @paper")
     chapters = [f'<a href="{c}.html">{escape(c)}</a>' for c in rows["chapter"]]
-    shown = rows.assign(html_verdict=rows["verdict"].map(badge), html_chapter=chapters)
+    shown = _readable(rows).assign(html_chapter=chapters)
     headings = {**LEDGER_HEADINGS, "html_chapter": "chapter", "function": "code"}
     caption = f"All {len(rows)} claims"
     return table(shown[list(headings)], caption, f"claims-{paper}", headings=headings, full=rows)
