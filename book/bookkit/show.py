@@ -103,9 +103,10 @@ def table(
     return Table(html, f"{caption}\n{data.to_string(index=False)}")
 
 
-def badge(verdict: str) -> str:
-    """Return a verdict as a coloured label."""
-    return f'<span class="verdict {verdict.replace(" ", "-")}">{escape(verdict)}</span>'
+def badge(verdict: str, count: int | None = None) -> str:
+    """Return a verdict as a coloured label, with the number of claims if it is given."""
+    text = escape(verdict if count is None else f"{count} {verdict}")
+    return f'<span class="verdict {verdict.replace(" ", "-")}">{text}</span>'
 
 
 LEDGER_HEADINGS = {
@@ -163,9 +164,10 @@ def item_status(paper: str) -> Table:
         f'<a href="{c}.html">{escape(c)}</a>' if c else "not done yet" for c in rows["chapter"]
     ]
     verdicts = [
-        " ".join(f"{row[v]} {badge(v)}" for v in claims.VERDICTS if row[v])
+        " ".join(badge(v, row[v]) for v in claims.VERDICTS if row[v])
         for row in rows.to_dict("records")
     ]
     shown = rows.assign(html_where=where, html_verdicts=verdicts)
     headings = {"item": "item", "title": "what", "html_where": "chapter", "html_verdicts": "claims"}
-    return table(shown[list(headings)], "Status", f"items-{paper}", headings=headings, full=rows)
+    caption = f"Figures, tables and other items of the {paper.capitalize()} paper"
+    return table(shown[list(headings)], caption, f"items-{paper}", headings=headings, full=rows)
