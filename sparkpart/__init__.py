@@ -9,13 +9,15 @@ Applications" (IEEE TPDS 2017), that is useful on its own numbers too:
 >>> profile.predict([12, 40]).round(1).tolist()
 [26.6, 15.9]
 
-Modules: `profiles` (models and fits), `usl` (Equation 1), `runs` (CSV files of running times),
-`sampling` (profiles from a sample), `published` (the paper's numbers), `nodegrid` and
-`reconstruction` (what they tell of the unpublished measurements), `experiments` (a function for
-each figure and table), `plots`. On the command line: ``python -m sparkpart fit RUNS.csv``.
+Modules: `models`, `leastsquares` and `profiles` (models and their fits), `usl` (Equation 1),
+`runs` (CSV files of running times), `sampling` (profiles from a sample), `published` (the paper's
+numbers), `nodegrid`, `conditions` and `reconstruction` (what they tell of the unpublished
+measurements), `experiments` (a function for each figure and table), `plots`. On the command line:
+``python -m sparkpart fit RUNS.csv``.
 """
 
-from sparkpart.profiles import MODELS, Bootstrap, Fit, FitError, Model, compare, fit, running_time
+from sparkpart.models import MODELS, FitError, Model, running_time
+from sparkpart.profiles import Bootstrap, Fit, compare, fit
 from sparkpart.runs import RunsError, read_runs
 from sparkpart.usl import USL
 

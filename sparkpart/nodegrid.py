@@ -17,8 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sparkpart import published
-from sparkpart.profiles import running_time
-from sparkpart.reconstruction import HALF_UNIT, held_at_bound, tangent
+from sparkpart.conditions import HALF_UNIT, held_at_bound, tangent
+from sparkpart.models import running_time
 
 __all__ = ["AXIS", "candidates", "excluded_by"]
 

@@ -1,28 +1,13 @@
-"""Running-time models of a Spark application as a function of the nodes it uses.
+"""Fit running-time models: global least squares, left-out errors, bootstrap intervals.
 
-The models are those of Section 2 of Gounaris et al. (TPDS 2017), with the numbers of their
-equations, and Ernest's model (Venkataraman et al., NSDI 2016) as an outside competitor.
-
-========  =====================================  =======================
-model     running time                           not negative ("stated")
-========  =====================================  =======================
-eq2       a + b/n + c n                          none stated
-eq3       a + b/n + c n + d n^2                  a, b, d
-eq4       a + b/(n-e) + c n + d n^2              a, b, d; 0 <= e <= e_max
-eq5       a + b/n + b2/n^2 + c n + d n^2         a, b, b2, d
-eq6       a + b/(s-e) + cs s + cr r + d s r      a, b, d; 0 <= e <= e_max
-ernest    t0 + t1/n + t2 log(n) + t3 n           t0, t1, t2, t3
-========  =====================================  =======================
-
-``n`` counts nodes; in eq6, ``s`` and ``r`` count the sending and the receiving nodes of a
-repartitioning. Times are in seconds. Equation 1, the USL, is eq2 with other names for its
-coefficients: see `sparkpart.usl`.
+The models are those of `sparkpart.models`. A fit is the global least-squares optimum under the
+bounds stated in Section 2.3 of Gounaris et al. (TPDS 2017), or with free signs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -31,6 +16,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sparkpart.leastsquares import bounded_lstsq, pole_lstsq
+from sparkpart.models import (
+    MODELS,
+    FitError,
+    Model,
+    as_inputs,
+    determined,
+    running_time,
+    spec_of,
+)
 
 __all__ = [
     "MODELS",
@@ -49,123 +43,6 @@ Bounds = Literal["stated", "none"]
 
 SMALLEST, LARGEST = 1e-30, 1e30
 """Range of node counts and times, so that no square overflows or vanishes."""
-
-
-class FitError(ValueError):
-    """The running times cannot be fitted as asked; the message says why."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A running-time model that is linear in its coefficients, except for the pole e.
-
-    Attributes
-    ----------
-    name
-        Key in `MODELS`.
-    label
-        Name for people.
-    linear
-        The linear coefficients, in the order of the columns of `design`.
-    nonnegative
-        The coefficients that must not be negative under the stated bounds.
-    pole
-        Whether the model has the term ``b / (n - e)``.
-    inputs
-        1 for a function of the node count, 2 for one of senders and receivers.
-    design
-        Maps node counts, shape (k, inputs), to the columns, shape (k, len(linear)).
-    """
-
-    name: str
-    label: str
-    linear: tuple[str, ...]
-    nonnegative: frozenset[str]
-    pole: bool
-    inputs: int
-    design: Callable[[Array], Array] = field(repr=False)
-
-    @property
-    def coefficients(self) -> tuple[str, ...]:
-        """Names of all coefficients."""
-        first, *rest = self.linear
-        return (first, "b", *rest, "e") if self.pole else self.linear
-
-
-def _columns(*terms: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda nodes: np.stack([term(nodes[:, 0]) for term in terms], axis=1)
-
-
-def _eq6_columns(nodes: Array) -> Array:
-    s, r = nodes.T
-    return np.stack([np.ones_like(s), s, r, s * r], axis=1)
-
-
-def _one(n: Array) -> Array:
-    return np.ones_like(n)
-
-
-def _same(n: Array) -> Array:
-    return n
-
-
-def _inverse(n: Array) -> Array:
-    return 1 / n
-
-
-_ABD = frozenset("abd")
-_THETA = ("t0", "t1", "t2", "t3")
-
-MODELS: Mapping[str, Model] = {
-    model.name: model
-    for model in (
-        Model("eq2", "Eq. 1, 2", ("a", "b", "c"), frozenset(), False, 1,
-              _columns(_one, _inverse, _same)),
-        Model("eq3", "Eq. 3", ("a", "b", "c", "d"), _ABD, False, 1,
-              _columns(_one, _inverse, _same, np.square)),
-        Model("eq4", "Eq. 4", ("a", "c", "d"), _ABD, True, 1,
-              _columns(_one, _same, np.square)),
-        Model("eq5", "Eq. 5", ("a", "b", "b2", "c", "d"), _ABD | {"b2"}, False, 1,
-              _columns(_one, _inverse, lambda n: n**-2, _same, np.square)),
-        Model("eq6", "Eq. 6", ("a", "cs", "cr", "d"), _ABD, True, 2, _eq6_columns),
-        Model("ernest", "Ernest", _THETA, frozenset(_THETA), False, 1,
-              _columns(_one, _inverse, np.log, _same)),
-    )
-}  # fmt: skip
-
-
-def running_time(model: str, nodes: ArrayLike, coefficients: Mapping[str, float]) -> Array:
-    """Evaluate a model.
-
-    Parameters
-    ----------
-    model
-        Key of `MODELS`.
-    nodes
-        Node counts, shape (k,), or (k, 2) as senders and receivers for eq6.
-    coefficients
-        A value for every coefficient of the model.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        Running times in seconds.
-
-    Raises
-    ------
-    FitError
-        If a node count is not above the pole e, or above 0 where there is none, or the shape
-        does not suit the model.
-    """
-    spec = _spec(model)
-    x = _as_inputs(spec, nodes)
-    e = coefficients["e"] if spec.pole else 0.0
-    if (x[:, 0] <= e).any():
-        raise FitError(f"{spec.label} has no value at {x[:, 0].min():g} nodes, only above {e:g}")
-    total = spec.design(x) @ np.array([coefficients[name] for name in spec.linear])
-    if spec.pole:
-        total = total + coefficients["b"] / (x[:, 0] - e)
-    return np.asarray(total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +73,7 @@ class Bootstrap:
         curves = [running_time(self.model, nodes, dict(zip(names, r, strict=True))) for r in rows]
         tail = (1 - level) / 2
         low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
-        return _frame(_as_inputs(MODELS[self.model], nodes)).assign(low=low, high=high)
+        return _frame(as_inputs(MODELS[self.model], nodes)).assign(low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +125,7 @@ class Fit:
         predicted = np.full(len(self.seconds), np.nan)
         for left_out in range(group.max() + 1):
             test = group == left_out
-            if _determined(MODELS[self.model], self.nodes[~test]):
+            if determined(MODELS[self.model], self.nodes[~test]):
                 rest = _solve(self._restricted(~test), self.seconds[~test, None])
                 names = MODELS[self.model].coefficients
                 coefficients = dict(zip(names, rest[0][:, 0], strict=True))
@@ -320,37 +197,8 @@ def _solve(problem: _Problem, targets: Array) -> tuple[Array, Array]:
     return np.vstack([theta[:1], theta[-1:], theta[1:-1], e]), sse
 
 
-def _spec(model: str) -> Model:
-    if model not in MODELS:
-        raise FitError(f"unknown model {model!r}; the models are {', '.join(MODELS)}")
-    return MODELS[model]
-
-
-def _as_inputs(spec: Model, nodes: ArrayLike) -> Array:
-    x = np.asarray(nodes, dtype=float)
-    x = x[:, None] if x.ndim == 1 else x
-    if x.ndim != 2 or x.shape[1] != spec.inputs:
-        wanted = "(k,)" if spec.inputs == 1 else "(k, 2)"
-        raise FitError(f"{spec.label} takes node counts of shape {wanted}, not {np.shape(nodes)}")
-    return x
-
-
 def _frame(nodes: Array) -> pd.DataFrame:
     return pd.DataFrame(nodes, columns=["nodes", "receivers"][: nodes.shape[1]])
-
-
-def _determined(spec: Model, nodes: Array) -> bool:
-    """Whether the distinct node counts determine every coefficient."""
-    distinct = np.unique(nodes, axis=0)
-    if len(distinct) < len(spec.coefficients):
-        return False
-    columns = spec.design(distinct)
-    if spec.pole:
-        inverse = 1 / distinct[:, :1]
-        columns = np.hstack([columns, inverse, inverse**2])
-    return bool(
-        np.linalg.matrix_rank(columns / np.linalg.norm(columns, axis=0)) == columns.shape[1]
-    )
 
 
 def _check_values(name: str, values: Array) -> None:
@@ -364,12 +212,12 @@ def _check_values(name: str, values: Array) -> None:
 
 
 def _checked(spec: Model, nodes: ArrayLike, seconds: ArrayLike) -> tuple[Array, Array]:
-    x, y = _as_inputs(spec, nodes), np.asarray(seconds, dtype=float)
+    x, y = as_inputs(spec, nodes), np.asarray(seconds, dtype=float)
     if y.shape != x.shape[:1]:
         raise FitError(f"{len(x)} node counts but running times of shape {y.shape}")
     _check_values("node count", x)
     _check_values("running time", y)
-    if not _determined(spec, x):
+    if not determined(spec, x):
         count = len(np.unique(x, axis=0))
         raise FitError(
             f"{spec.label} has {len(spec.coefficients)} coefficients; "
@@ -414,7 +262,7 @@ def fit(
         If the model is unknown, a value is not allowed, or there are fewer
         distinct node counts than coefficients.
     """
-    spec = _spec(model)
+    spec = spec_of(model)
     if bounds not in ("stated", "none"):
         raise FitError(f"bounds are 'stated' or 'none', not {bounds!r}")
     x, y = _checked(spec, nodes, seconds)
@@ -454,9 +302,9 @@ def compare(
     FitError
         If a model is unknown, a value is not allowed, or no model can be fitted.
     """
-    inputs = {m: _as_inputs(_spec(m), nodes) for m in models}
+    inputs = {m: as_inputs(spec_of(m), nodes) for m in models}
     for x in inputs.values():
         _check_values("node count", x)
-    usable = [m for m, x in inputs.items() if _determined(_spec(m), x)]
+    usable = [m for m, x in inputs.items() if determined(spec_of(m), x)]
     fits = {m: fit(nodes, seconds, m, bounds) for m in usable or models}
     return dict(sorted(fits.items(), key=lambda item: np.nan_to_num(item[1].loo_rmse, nan=np.inf)))

@@ -6,9 +6,8 @@ printed number is a condition on them. This module finds times that meet all the
 the last printed digit where such times exist, and says how far each single time can move. Such
 times are *compatible with the printed statistics*; they are not the measurements.
 
-The conditions are almost linear. A least-squares fit is a projection, so its coefficients are
-linear in the times; for the pole e of Equation 4 the fit is linearised at the printed b and e,
-which is exact to second order in their rounding. The sums of squares are quadratic.
+The conditions, of `sparkpart.conditions`, are linearised at the printed curves for a first solution
+and then at the times found, until those no longer change.
 """
 
 from __future__ import annotations
@@ -23,25 +22,18 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from sparkpart import published
-from sparkpart.profiles import MODELS, running_time
+from sparkpart.conditions import AT_BOUND, System, system_of
 
 __all__ = ["Reconstruction", "attainable", "contradiction", "doubted_cells", "reconstruct"]
 
 Array = NDArray[np.float64]
 Cell = tuple[str, str]
 
-STATISTIC_DECIMALS = 3
-"""R^2 and SSE are taken as rounded to three decimals; trailing zeros are dropped in print."""
-
-HALF_UNIT = 0.5 * 10.0**-STATISTIC_DECIMALS
 LIMIT = 0.95
 """Largest deviation sought, in half units; the rest is left for the error of linearisation."""
 
 STARTS = 6
 PASSES = 3
-NEWTON_STEPS = 12
-FITTED = ("eq2", "eq3", "eq4", "eq5")
-AT_BOUND = " at bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,155 +64,13 @@ class Reconstruction:
         return bool((self.cells["deviation"].abs() <= 1).all())
 
 
-@dataclass(frozen=True, eq=False)
-class _System:
-    """The conditions on the times of one program: ``lower <= deviation(times) <= upper``.
-
-    First the linear ones, ``rows @ times - offset``; then SSE and R^2 of each model, whose
-    residuals are ``left[model] @ times - shift[model]``.
-    """
-
-    nodes: Array
-    start: Array
-    labels: list[tuple[str, str]]
-    rows: Array
-    offset: Array
-    left: Array
-    shift: Array
-    sse: Array
-    r2: Array
-
-    def deviation(self, y: Array) -> Array:
-        sse = np.square(self.left @ y - self.shift).sum(axis=1)
-        r2 = 1 - sse / np.square(y - y.mean()).sum()
-        errors = np.concatenate([sse - self.sse, r2 - self.r2]) / HALF_UNIT
-        return np.concatenate([self.rows @ y - self.offset, errors])
-
-    def jacobian(self, y: Array) -> Array:
-        residual, centred = self.left @ y - self.shift, y - y.mean()
-        total, slope = centred @ centred, 2 * residual
-        sse = np.square(residual).sum(axis=1, keepdims=True)
-        r2 = (2 * sse / total * centred - slope) / total
-        return np.vstack([self.rows, slope / HALF_UNIT, r2 / HALF_UNIT])
-
-
-def tangent(model: str, nodes: Array, values: dict[str, float]) -> dict[str, Array]:
-    """Return the derivatives of the running time by each coefficient at the given values."""
-    spec = MODELS[model]
-    columns = dict(zip(spec.linear, spec.design(nodes[:, None]).T, strict=True))
-    if spec.pole:
-        pole = 1 / (nodes - values["e"])
-        columns |= {"b": pole, "e": values["b"] * pole**2}
-    return columns
-
-
-def held_at_bound(model: str, name: str, value: float, e_max: float) -> bool:
-    """Whether the printed fit held a coefficient at a bound."""
-    at_end = name == "e" and value in (0.0, e_max)
-    return at_end or (value == 0 and name in MODELS[model].nonnegative)
-
-
-def _cells(table: pd.DataFrame, program: str, model: str) -> dict[str, str]:
-    rows = table[(table["program"] == program) & (table["model"] == model)]
-    return dict(zip(rows["cell"], rows["printed"], strict=True))
-
-
-class _Conditions(NamedTuple):
-    """What is printed of one model, linearised: conditions by name (row, offset); residuals."""
-
-    linear: dict[str, tuple[Array, float]]
-    left: Array
-    shift: Array
-    errors: dict[str, float]
-
-
-def _hessian(jacobian: Array, free: list[str], columns: dict[str, Array], r: Array) -> Array:
-    """Half the Hessian of the sum of squares by the free coefficients; r are the residuals."""
-    half = jacobian.T @ jacobian
-    if "e" in free:
-        b, e = free.index("b"), free.index("e")
-        half[b, e] -= r @ columns["b"] ** 2
-        half[e, b] = half[b, e]
-        half[e, e] -= 2 * r @ (columns["e"] * columns["b"])
-    return half
-
-
-class _Centre(NamedTuple):
-    """A model fitted to times, and the projection that it is linearised to."""
-
-    fitted: dict[str, float]
-    columns: dict[str, Array]
-    inverse: Array
-    left: Array
-    residual: Array
-
-
-def _centre(
-    model: str, values: dict[str, float], free: list[str], nodes: Array, times: Array | None
-) -> _Centre:
-    """Fit the free coefficients to times by Newton's method; without times, keep the values."""
-    values = dict(values)
-    for _ in range(NEWTON_STEPS if times is not None else 1):
-        columns = tangent(model, nodes, values)
-        jacobian = np.stack([columns[k] for k in free], axis=1)
-        residual = np.zeros_like(nodes)
-        if times is not None:
-            residual = times - running_time(model, nodes, values)
-        scale = np.linalg.norm(jacobian, axis=0)
-        scaled = _hessian(jacobian, free, columns, residual) / np.outer(scale, scale)
-        inverse = np.linalg.solve(scaled, (jacobian / scale).T) / scale[:, None]
-        if times is not None:
-            for k, step in zip(free, inverse @ residual, strict=True):
-                values[k] += float(step)
-    return _Centre(values, columns, inverse, np.eye(len(nodes)) - jacobian @ inverse, residual)
-
-
-def _conditions(program: str, model: str, nodes: Array, times: Array | None) -> _Conditions:
-    """Linearise at the times, or at the printed curve."""
-    printed = _cells(published.table2(), program, model)
-    names = MODELS[model].coefficients
-    start = published.coefficients(program, model) if printed else dict.fromkeys(names, 0.0)
-    held = [k for k in names if printed and held_at_bound(model, k, start[k], nodes[0] - 1)]
-    free = [k for k in names if k not in held]
-    at = _centre(model, start, free, nodes, times)
-    origin = running_time(model, nodes, at.fitted) if times is None else times
-    linear = {}
-    if printed:
-        for k, row in zip(free, at.inverse, strict=True):
-            half = published.half_unit(printed[k])
-            linear[k] = (row / half, float(row @ origin - at.fitted[k] + float(printed[k])) / half)
-    for k in held:
-        slope = at.left @ at.columns[k] * (-1 if k == "e" and start["e"] > 0 else 1)
-        slope = slope / np.linalg.norm(slope)
-        linear[k + AT_BOUND] = (slope, float(slope @ (origin - at.residual)))
-    errors = {k: float(v) for k, v in _cells(published.table1(), program, model).items()}
-    return _Conditions(linear, at.left, at.left @ origin - at.residual, errors)
-
-
-def _system(program: str, times: Array | None = None) -> _System:
-    nodes = np.array(published.NODE_GRIDS[program], dtype=float)
-    parts = {m: _conditions(program, m, nodes, times) for m in FITTED}
-    linear = [(m, k, *condition) for m, p in parts.items() for k, condition in p.linear.items()]
-    return _System(
-        nodes,
-        running_time("eq5", nodes, published.coefficients(program, "eq5")),
-        [(m, k) for m, k, _, _ in linear] + [(m, cell) for cell in ("sse", "r2") for m in FITTED],
-        np.array([row for *_, row, _ in linear]),
-        np.array([offset for *_, offset in linear]),
-        np.stack([p.left for p in parts.values()]),
-        np.stack([p.shift for p in parts.values()]),
-        np.array([p.errors["sse"] for p in parts.values()]),
-        np.array([p.errors["r2"] for p in parts.values()]),
-    )
-
-
 def doubted_cells(program: str) -> frozenset[Cell]:
     """Return the cells of a program that `published.CORRECTIONS` lists."""
     rows = published.CORRECTIONS.query("program == @program")
     return frozenset(zip(rows["model"], rows["cell"], strict=True))
 
 
-def _limits(system: _System, ignored: frozenset[Cell]) -> tuple[Array, Array]:
+def _limits(system: System, ignored: frozenset[Cell]) -> tuple[Array, Array]:
     """Return the lower and upper limits of the deviations; ignored cells have none."""
     unbounded = np.array([label in ignored for label in system.labels])
     one_sided = np.array([cell.endswith(AT_BOUND) for _, cell in system.labels])
@@ -230,7 +80,7 @@ def _limits(system: _System, ignored: frozenset[Cell]) -> tuple[Array, Array]:
 
 
 def _minimise(
-    system: _System,
+    system: System,
     start: Array,
     limits: tuple[Array, Array],
     weights: Array | None = None,
@@ -265,7 +115,7 @@ def _minimise(
 
 
 def _least_excess(
-    system: _System, limits: tuple[Array, Array], start: Array
+    system: System, limits: tuple[Array, Array], start: Array
 ) -> tuple[float, Array, Array]:
     """Find times whose deviations exceed the limits by the least sum: (sum, excess, times)."""
     lower, upper = limits
@@ -295,7 +145,7 @@ def _least_excess(
     return float(excess(y).sum()), excess(y), y
 
 
-def _starts(system: _System, seed: int) -> list[Array]:
+def _starts(system: System, seed: int) -> list[Array]:
     """Curve of Equation 5 plus random residuals of the printed size."""
     rng = np.random.default_rng(seed)
     residuals = system.left[-1] @ rng.normal(size=(len(system.nodes), STARTS))
@@ -304,7 +154,7 @@ def _starts(system: _System, seed: int) -> list[Array]:
 
 
 def _compatible(
-    system: _System, ignored: frozenset[Cell], starts: list[Array]
+    system: System, ignored: frozenset[Cell], starts: list[Array]
 ) -> tuple[tuple[Array, Array], list[Array]]:
     """Return the limits, widened where they contradict each other, and times within them."""
     lower, upper = _limits(system, ignored)
@@ -314,7 +164,7 @@ def _compatible(
 
 
 class _Solution(NamedTuple):
-    system: _System
+    system: System
     limits: tuple[Array, Array]
     starts: list[Array]
     times: Array
@@ -323,14 +173,14 @@ class _Solution(NamedTuple):
 @cache
 def _solve(program: str, seed: int) -> _Solution:
     """Find compatible times; linearise anew at what was found until that is exact."""
-    system, ignored = _system(program), doubted_cells(program)
+    system, ignored = system_of(program), doubted_cells(program)
     starts = _starts(system, seed)
     for _ in range(PASSES):
         limits, starts = _compatible(system, ignored, starts)
         found = [_minimise(system, y, limits, target=system.start) for y in starts]
         within = [y for y in found if y is not None] or starts
         times = min(within, key=lambda y: float(np.square(y / system.start - 1).sum()))
-        system = _system(program, times)
+        system = system_of(program, times)
     return _Solution(system, limits, starts, times)
 
 
@@ -381,7 +231,7 @@ def contradiction(program: str, ignored: frozenset[Cell], *, seed: int = 0) -> f
         The least sum, over all other cells, of the distances beyond their rounding, in half
         units of the last printed digit: 0 if some times are compatible with all of them.
     """
-    system = _system(program, _solve(program, seed).times)
+    system = system_of(program, _solve(program, seed).times)
     limits = _limits(system, ignored)
     return min(_least_excess(system, limits, start)[0] for start in _starts(system, seed))
 

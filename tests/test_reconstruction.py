@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 
 from sparkpart import fit, published, running_time
+from sparkpart.conditions import AT_BOUND, _hessian, held_at_bound, system_of, tangent
 from sparkpart.reconstruction import (
-    AT_BOUND,
-    _hessian,
     _least_excess,
     _limits,
     _solve,
-    _system,
     attainable,
     contradiction,
     doubted_cells,
-    held_at_bound,
     reconstruct,
-    tangent,
 )
 
 EXACT = [p for p in published.PROGRAMS if p not in ("k-meansV", "naive Bayes")]
@@ -96,7 +92,7 @@ def test_one_wrong_digit_is_a_contradiction(monkeypatch):
     times = reconstruct("aggregate").seconds
 
     def least():
-        system = _system("aggregate", times)
+        system = system_of("aggregate", times)
         return _least_excess(system, _limits(system, frozenset()), times)[0]
 
     assert least() == pytest.approx(0, abs=1e-3)
@@ -169,7 +165,7 @@ def test_hessian_of_the_squared_error_is_the_derivative_by_differences():
 
 @pytest.mark.parametrize("program", ["k-meansII", "naive Bayes", "sort", "shuffle"])
 def test_jacobian_of_the_conditions_is_the_derivative_by_differences(program):
-    system = _system(program)
+    system = system_of(program)
     y = system.start * (1 + 0.01 * np.sin(np.arange(len(system.start))))
     step = 1e-4 * np.eye(len(y))
     numeric = [(system.deviation(y + h) - system.deviation(y - h)) / 2e-4 for h in step]
