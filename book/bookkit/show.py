@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import base64
 import gzip
+import inspect
 from html import escape
+from pathlib import Path
 
 import pandas as pd
+import yaml
 from IPython.display import HTML
 
 from bookkit import claims
+from bookkit.dependencies import ROOT
+from bookkit.results import find
+from bookkit.sphinxext import repository_url
 
 COMPRESS_ABOVE = 200_000
 LONG = 30
@@ -111,12 +117,12 @@ def badge(verdict: str, count: int | None = None) -> str:
 
 LEDGER_HEADINGS = {
     "id": "claim",
-    "where": "where",
     "claim": "in our words",
     "paper_value": "paper",
     "ours": "ours",
-    "basis": "ours rests on",
     "html_verdict": "verdict",
+    "where": "where",
+    "basis": "ours rests on",
     "note": "remark",
 }
 
@@ -138,12 +144,24 @@ def chapter_claims(chapter: str) -> Table:
     return table(shown, caption, name, headings=LEDGER_HEADINGS, full=rows)
 
 
+def _code(function: str) -> str:
+    """Return a link to the source of an experiment in the repository."""
+    if not function:
+        return ""
+    experiment = find(function)
+    path = Path(inspect.getsourcefile(experiment) or "").relative_to(ROOT).as_posix()
+    line = inspect.getsourcelines(experiment)[1]
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    base = f"{repository_url(config['url'])}/blob/{config['branch']}"
+    return f'<a href="{base}/{path}#L{line}">{escape(experiment.__name__)}</a>'
+
+
 def whole_ledger(paper: str) -> Table:
-    """Show the whole ledger of a paper, with links to chapters."""
+    """Show the whole ledger of a paper, with links to chapters and code."""
     rows = claims.ledger().query("paper == @paper")
     chapters = [f'<a href="{c}.html">{escape(c)}</a>' for c in rows["chapter"]]
-    shown = _readable(rows).assign(html_chapter=chapters)
-    headings = {**LEDGER_HEADINGS, "html_chapter": "chapter", "function": "code"}
+    shown = _readable(rows).assign(html_chapter=chapters, html_code=rows["function"].map(_code))
+    headings = {**LEDGER_HEADINGS, "html_chapter": "chapter", "html_code": "code"}
     caption = f"All {len(rows)} claims"
     return table(shown[list(headings)], caption, f"claims-{paper}", headings=headings, full=rows)
 
