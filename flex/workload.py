@@ -61,8 +61,8 @@ class Workload:
     memory_request: Int64
     series: Int64
     offset: Int64
-    sample_end: NDArray[np.int32]
-    cpu_demand: NDArray[np.int32]
+    sample_end: NDArray[np.signedinteger]
+    cpu_demand: NDArray[np.signedinteger]
     memory_demand: Int64
     name: NDArray[np.str_] | None = field(default=None, repr=False)
 
