@@ -1,0 +1,304 @@
+"""The simulated cluster: submit, schedule, measure and update the penalty, tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from flex import engine
+from flex.rules import AUTHOR, NAMED_RULES, Rules
+from flex.schedulers import Policy, Task
+from flex.schedulers import policy as policy_named
+from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
+
+__all__ = ["NODE_COLUMNS", "QUEUE_COLUMNS", "Penalty", "Result", "node_names", "simulate"]
+
+NODE_COLUMNS = ("req_mcpu", "req_bytes", "demand_mcpu", "demand_bytes", "alloc_mcpu",
+                "alloc_bytes", "running")  # fmt: skip
+"""Columns of `Result.nodes`, as in the recorded outputs of the author's program."""
+QUEUE_COLUMNS = ("qos", "P", "pending", "satisfied", "pods")
+"""Columns of `Result.queue`."""
+
+RESOURCES = ("cpu", "memory")
+
+
+def node_names(n: int) -> list[str]:
+    """Return the names of n nodes in the order of the simulator: sorted as strings."""
+    return sorted(f"node-{i}" for i in range(1, n + 1))
+
+
+@dataclass
+class Penalty:
+    """The estimation penalty P and its update (Algorithm 3, PeriodicEstimationPenaltyUpdate).
+
+    Parameters
+    ----------
+    rules
+        Rules of the update.
+    """
+
+    rules: Rules
+
+    def __post_init__(self) -> None:
+        self._real = np.float32 if self.rules.single_precision else np.float64
+        self.value = self._real(self.rules.start_penalty)
+        self._last_qos = self._real(1)
+        self._good = False
+
+    def update(self, satisfied: int, running: int) -> float:
+        """Update P by the quality of service of a tick, which is returned.
+
+        Parameters
+        ----------
+        satisfied, running
+            Numbers of tasks; QoS is their ratio, and 1 if nothing runs.
+        """
+        rules, real = self.rules, self._real
+        qos = real(satisfied) / real(running) if running else real(1)
+        target = real(rules.target)
+        if qos < target:
+            if self._must_rise(qos, target):
+                base = real(1 if rules.base == "one" else rules.min_penalty)
+                value = self.value + real(rules.beta) * (self.value - base)
+                self.value = min(value, real(rules.max_penalty))
+                self._good = False
+        elif qos > target:
+            self.value = max(real(rules.alpha) * self.value, real(rules.min_penalty))
+            self._good = True
+        self._last_qos = qos
+        return float(qos)
+
+    def _must_rise(self, qos: Any, target: Any) -> bool:  # noqa: ANN401
+        if self.rules.raise_when == "always":
+            return True
+        if self.rules.raise_when == "falling":
+            return bool(qos < self._last_qos)
+        return self._good or bool(qos < target * self._last_qos)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What happened on the cluster, tick by tick.
+
+    Parameters
+    ----------
+    history : one row a tick
+        ``time_s``, ``qos``, ``penalty`` (before the update of the tick), ``submitted``,
+        ``pending``, ``running``, ``finished``, ``satisfied`` (tasks), and for ``cpu`` and
+        ``memory`` the cluster's ``_request``, ``_demand`` and ``_usage`` as a share of its
+        capacity, and the standard deviation over nodes of demand and usage as a share of a
+        node's capacity (``_demand_std``, ``_usage_std``).
+    node : (tasks,)
+        Node of a running task, -1 if it waits, -2 if it finished.
+    bound : (tasks,) ticks
+        Tick of binding, -1 if there was none.
+    nodes : (ticks, nodes, 7), optional
+        The columns `NODE_COLUMNS` of every node.
+    """
+
+    history: pd.DataFrame
+    node: NDArray[np.int32]
+    bound: NDArray[np.int32]
+    nodes: NDArray[np.int64] | None = None
+
+    @cached_property
+    def queue(self) -> NDArray[np.float64]:
+        """The columns `QUEUE_COLUMNS`, (ticks, 5)."""
+        columns = ["qos", "penalty", "pending", "satisfied", "running"]
+        return self.history[columns].to_numpy(np.float64)
+
+
+def simulate(
+    workload: Workload,
+    policy: str | Policy,
+    nodes: int = 4000,
+    ticks: int = 1440,
+    rules: str | Rules = AUTHOR,
+    *,
+    tick_s: int = 60,
+    record_nodes: bool = False,
+    on_tick: Callable[[int], object] | None = None,
+) -> Result:
+    """Simulate a cluster of equal nodes of 64 cores and 128 GiB.
+
+    A tick at time 0 comes first and is not recorded, as in the author's program; recorded are
+    the ticks at tick_s, 2 * tick_s, ..., ticks * tick_s.
+
+    Parameters
+    ----------
+    workload
+        Tasks in the order of submission.
+    policy
+        Name of a built-in policy, or a `Policy`.
+    nodes, ticks
+        Numbers of nodes and of recorded ticks.
+    rules
+        "author", "paper", or `Rules`.
+    tick_s
+        Seconds between two ticks: also the periods of monitoring and of the penalty's update.
+    record_nodes
+        Whether to keep every node's state at every tick (56 bytes each).
+    on_tick
+        Called with the number of each tick when it is done, for a progress bar.
+
+    Raises
+    ------
+    ValueError
+        If there is no such policy or set of rules, or a number is below 1.
+    WorkloadError
+        If a task is larger than a node.
+
+    References
+    ----------
+    Le and Liu, arXiv 2006.01354, Section 4.3 and 5.
+    """
+    for name, value in (("nodes", nodes), ("ticks", ticks), ("tick_s", tick_s)):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1; got {value!r}")
+    workload.require_fits()
+    return _Run(workload, policy_named(policy), nodes, ticks, _rules(rules), tick_s).run(
+        record_nodes, on_tick
+    )
+
+
+def _rules(which: str | Rules) -> Rules:
+    if isinstance(which, Rules):
+        return which
+    if which not in NAMED_RULES:
+        raise ValueError(f"rules must be one of {', '.join(NAMED_RULES)}; got {which!r}")
+    return NAMED_RULES[which]
+
+
+class _Run:
+    """The state of one simulation."""
+
+    def __init__(
+        self, workload: Workload, policy: Policy, nodes: int, ticks: int, rules: Rules, tick_s: int
+    ) -> None:
+        self.rules, self.ticks, self.tick_s = rules, ticks, tick_s
+        ordered = {"heap": engine.HEAP, "stable": engine.SORTED}[rules.queue]
+        self.policy = engine.Compiled(
+            engine.FIFO if policy.priority is None else ordered,
+            policy.monotone,
+            policy.reads(["same_job"]),
+            policy.reads(["cpu_demand", "memory_demand", "cpu_peak", "memory_peak"]),
+        )
+        self.tasks = _tasks(workload, policy)
+        self.cluster = _cluster(nodes, len(workload), ticks)
+        n = len(workload)
+        self.queue = engine.Queue(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, int))
+        # Tasks that arrive between two ticks are submitted at the later one.
+        clock = np.arange(ticks + 1) * tick_s
+        self.submitted = np.searchsorted(workload.arrival, clock, side="right")
+        self.scan = engine.compiled(policy, self.cluster, self.tasks, self.queue)
+        self.penalty = Penalty(rules)
+
+    def run(self, record_nodes: bool, on_tick: Callable[[int], object] | None) -> Result:
+        """Run all ticks."""
+        c = self.cluster
+        nodes = np.empty((self.ticks, len(c.tasks), 7), np.int64) if record_nodes else None
+        rows = []
+        for tick in range(self.ticks + 1):
+            row = self._tick(tick)
+            if tick:
+                rows.append(row)
+                if nodes is not None:
+                    sums = (c.request, c.demand, c.usage)
+                    nodes[tick - 1] = np.vstack([*sums, c.tasks[np.newaxis]]).T
+            if on_tick is not None:
+                on_tick(tick)
+        return Result(pd.DataFrame(rows), self.tasks.node, self.tasks.bound, nodes)
+
+    def _tick(self, tick: int) -> dict[str, float]:
+        c = self.cluster
+        first = self.submitted[tick - 1] if tick else 0
+        engine.submit(
+            self.queue, self.tasks.priority, self.policy.queue, first, self.submitted[tick]
+        )
+        now = self._now(tick)
+        monitored = c.demand if self.rules.load == "demand" else c.usage
+        weight, percent = self._weights()
+        c.load[:] = (
+            monitored * percent // 100 if percent >= 0 else (weight * monitored).astype(np.int64)
+        )
+        engine.advance(c, self.tasks, now)
+        engine.schedule(c, self.tasks, self.queue, self.scan, self.policy, now)
+        satisfied = engine.measure(c, self.rules.sharing == "overflow")
+        return self._row(tick, int(satisfied))
+
+    def _weights(self) -> tuple[float, int]:
+        """The penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
+        value = self.penalty.value
+        percent = int(np.floor(type(value)(100) * value)) if self.rules.penalty_in_percent else -1
+        return float(value), percent
+
+    def _now(self, tick: int) -> engine.Now:
+        failures = len(self.queue.tasks) if self.rules.failures is None else self.rules.failures
+        weight, percent = {
+            "request": (1.0, -1), "nothing": (0.0, -1), "penalised": self._weights()
+        }[self.rules.fresh]  # fmt: skip
+        return engine.Now(tick, self.tick_s, failures, weight, percent)
+
+    def _row(self, tick: int, satisfied: int) -> dict[str, float]:
+        c, capacity = self.cluster, self.cluster.capacity[:, np.newaxis]
+        running, pending = int(c.counts[engine.RUNNING]), int(self.queue.size[0])
+        submitted = int(self.submitted[tick])
+        row: dict[str, float] = {"time_s": tick * self.tick_s, "penalty": float(self.penalty.value)}
+        row["qos"] = self.penalty.update(satisfied, running)
+        row |= {
+            "submitted": submitted, "pending": pending, "running": running,
+            "finished": submitted - pending - running, "satisfied": satisfied,
+        }  # fmt: skip
+        for name, sums in (("request", c.request), ("demand", c.demand), ("usage", c.usage)):
+            share = sums / capacity
+            for resource, values in zip(RESOURCES, share, strict=True):
+                row[f"{resource}_{name}"] = float(values.mean())
+                if name != "request":
+                    row[f"{resource}_{name}_std"] = float(values.std())
+        return row
+
+
+def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
+    first, last = workload.offset[workload.series], workload.offset[workload.series + 1]
+    peaks = [
+        np.maximum.reduceat(demand, workload.offset[:-1]).astype(np.int64)[workload.series]
+        for demand in (workload.cpu_demand, workload.memory_demand)
+    ]
+    jobs, job = np.unique(workload.job, return_inverse=True)
+    by_job = np.argsort(job, kind="stable")
+    n = len(workload)
+    arrays = (
+        job, workload.cpu_request, workload.memory_request, first, last, workload.sample_end,
+        workload.cpu_demand, workload.memory_demand, *peaks, np.zeros(n, np.int64), by_job,
+        np.searchsorted(job[by_job], np.arange(len(jobs) + 1)), np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+    )  # fmt: skip
+    # One signature of the compiled kernels: arrays that can be written.
+    tasks = engine.Tasks(*(np.require(a, requirements=["C", "W"]) for a in arrays))
+    if policy.priority is not None:
+        columns = (workload.cpu_request, workload.memory_request, workload.cpu_demand[first],
+                   workload.memory_demand[first], *peaks)  # fmt: skip
+        rows = zip(*(c.tolist() for c in columns), strict=True)
+        tasks.priority[:] = [policy.priority(Task(*row)) for row in rows]
+    return tasks
+
+
+def _cluster(nodes: int, n_tasks: int, ticks: int) -> engine.Cluster:
+    def sums() -> NDArray[np.int64]:
+        return np.zeros((2, nodes), np.int64)
+
+    blocks = -(-nodes // engine.BLOCK)
+    return engine.Cluster(
+        np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), sums(), sums(), sums(), sums(),
+        sums(), np.zeros(nodes, np.int64), np.full(nodes, -1, np.int32),
+        np.empty(n_tasks, engine.SLOT), np.arange(n_tasks - 1, -1, -1, dtype=np.int32),
+        np.full(ticks + 1, -1, np.int32), np.array([n_tasks, 0], np.int64),
+        np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
+        np.empty(nodes), np.empty(blocks),
+    )  # fmt: skip
