@@ -1,7 +1,7 @@
 """Compiled kernels of the simulator: submission, scheduling, demand, throttling.
 
 The state is a set of flat arrays. A running task has a slot of one cache line; slots of one node
-are linked, and so are those whose demand changes in one tick. All sums are exact integers, so no
+are linked. All sums are exact integers, so no
 result depends on an order of summation.
 """
 
@@ -27,11 +27,14 @@ __all__ = [
     "Compiled",
     "Now",
     "Queue",
+    "Samples",
     "Tasks",
     "advance",
     "compiled",
     "estimate",
+    "jit",
     "measure",
+    "rank",
     "schedule",
     "submit",
 ]
@@ -39,21 +42,30 @@ __all__ = [
 Array = NDArray[Any]
 
 SLOT = np.dtype(
-    [("task", "i4"), ("node", "i4"), ("next", "i4"), ("previous", "i4"), ("due", "i4"),
-     ("tick", "i4"), ("sample", "i8"), ("cpu", "i8"), ("memory", "i8"), ("cpu_request", "i8"),
-     ("memory_request", "i8")], align=True
+    [("task", "i4"), ("node", "i4"), ("next", "i4"), ("previous", "i4"), ("start", "i4"),
+     ("sample", "i4"), ("loaded", "i4"), ("last", "i4"), ("cpu", "i4"), ("memory", "i8"),
+     ("cpu_request", "i8"), ("memory_request", "i8")], align=True
 )  # fmt: skip
-"""A running task: 64 bytes."""
+"""A running task: its node, its neighbours there, time of binding, sample and demand now."""
 
 FIFO, SORTED, HEAP = 0, 1, 2
-FREE, RUNNING = 0, 1
+FREE, RUNNING, USED = 0, 1, 2
 NONE, FINISHED = -1, -2
+NEVER, ENDED = 2**31 - 1, 2**31 - 2
 BLOCK = 64
 """Nodes whose best score is kept together."""
 ROWS = 256
 """Jobs whose tasks per node are kept at hand."""
 REFUSED = 64
 """Requests that fitted nowhere, kept for the rest of a tick."""
+
+
+class Samples(NamedTuple):
+    """Demand samples of the workload."""
+
+    end: Array
+    cpu: Array
+    memory: Array
 
 
 class Tasks(NamedTuple):
@@ -64,9 +76,7 @@ class Tasks(NamedTuple):
     memory_request: Array
     first: Array
     last: Array
-    sample_end: Array
-    cpu_demand: Array
-    memory_demand: Array
+    samples: Samples
     cpu_peak: Array
     memory_peak: Array
     priority: Array
@@ -96,10 +106,10 @@ class Cluster(NamedTuple):
     slots: Array
     free: Array
     """Free slots, a stack; its height is counts[0]."""
-    due: Array
-    """First slot whose demand changes in a tick."""
+    until: Array
+    """Second at which the demand of a slot changes next."""
     counts: Array
-    """Height of the stack of free slots, and number of running tasks."""
+    """Height of the stack of free slots, number of running tasks, number of slots ever used."""
     rows: Array
     """Tasks per node of some jobs, (ROWS, nodes)."""
     row_job: Array
@@ -130,8 +140,9 @@ class Now(NamedTuple):
     """What holds in one tick."""
 
     tick: int
-    tick_s: int
+    time: int
     failures: int
+    loaded_samples: int
     fresh_weight: float
     fresh_percent: int
 
@@ -199,19 +210,20 @@ def _pop(heap: Array, size: int, priority: Array) -> int:
 
 @lru_cache(maxsize=64)
 def _compiled(policy: Policy, signature: Any) -> Any:  # noqa: ANN401  (types of Numba)
-    fits, score = _jit(policy.fits), _jit(policy.score)
+    fits, score = jit(policy.fits), jit(policy.score)
 
     def scan(c: Cluster, same: Array, task: Task, lo: int, hi: int) -> None:
         cpu, memory = c.capacity[0], c.capacity[1]
+        request, load, demand, peak, tasks = c.request, c.load, c.demand, c.peak, c.tasks
+        scores = c.scores
         for i in range(lo, hi):
             node = Node(
-                i, cpu, memory, c.request[0, i], c.request[1, i], c.load[0, i], c.load[1, i],
-                c.demand[0, i], c.demand[1, i], c.peak[0, i], c.peak[1, i], c.tasks[i], same[i],
+                i, cpu, memory, request[0, i], request[1, i], load[0, i], load[1, i],
+                demand[0, i], demand[1, i], peak[0, i], peak[1, i], tasks[i], same[i],
             )  # fmt: skip
-            value = float(score(node, task))
-            c.scores[i] = value if fits(node, task) and value == value else -np.inf
+            scores[i] = float(score(node, task)) if fits(node, task) else -np.inf
 
-    return njit(signature)(scan)
+    return njit(signature, error_model="numpy")(scan)
 
 
 def compiled(policy: Policy, c: Cluster, tasks: Tasks, queue: Queue) -> Any:  # noqa: ANN401
@@ -222,14 +234,15 @@ def compiled(policy: Policy, c: Cluster, tasks: Tasks, queue: Queue) -> Any:  # 
     task = nb.typeof(Task(*range(len(Task._fields))))
     scan = nb.void(nb.typeof(c), nb.typeof(c.rows[0]), task, nb.int64, nb.int64)
     if not schedule.signatures:
-        facts = Compiled(FIFO, True, True, True), Now(0, 1, 0, 1.0, -1)
+        facts = Compiled(FIFO, True, True, True), Now(0, 1, 0, 1, 1.0, -1)
         types = [nb.typeof(x) for x in (c, tasks, queue, *facts)]
         schedule.compile((*types[:3], nb.types.FunctionType(scan), *types[3:]))
         schedule.disable_compile()
     return _compiled(policy, scan)
 
 
-def _jit(function: Callable[..., object]) -> Any:  # noqa: ANN401
+def jit(function: Callable[..., object]) -> Any:  # noqa: ANN401
+    """Return a function compiled, unless it is already."""
     return function if hasattr(function, "py_func") else njit(function)
 
 
@@ -249,25 +262,26 @@ def _same_job(c: Cluster, tasks: Tasks, job: int) -> Array:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _block(c: Cluster, b: int) -> None:
+def _block(scores: Array, block_best: Array, b: int) -> None:
     """Find the best score of a block of nodes."""
     best = -np.inf
-    for i in range(b * BLOCK, min((b + 1) * BLOCK, len(c.scores))):
-        best = max(best, c.scores[i])
-    c.block_best[b] = best
+    for i in range(b * BLOCK, min((b + 1) * BLOCK, len(scores))):
+        if scores[i] > best:
+            best = scores[i]
+    block_best[b] = best
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _best(c: Cluster) -> int:
+def _best(scores: Array, block_best: Array) -> int:
     """Return the last node with the best score, or NONE."""
     best, block = -np.inf, NONE
-    for b in range(len(c.block_best)):
-        if c.block_best[b] > -np.inf and c.block_best[b] >= best:
-            best, block = c.block_best[b], b
+    for b in range(len(block_best)):
+        if block_best[b] > -np.inf and block_best[b] >= best:
+            best, block = block_best[b], b
     if block == NONE:
         return NONE
-    i = min((block + 1) * BLOCK, len(c.scores)) - 1
-    while c.scores[i] != best:
+    i = min((block + 1) * BLOCK, len(scores)) - 1
+    while scores[i] != best:
         i -= 1
     return i
 
@@ -283,19 +297,32 @@ def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
     """Put a task on a node."""
     c.counts[FREE] -= 1
     s = c.free[c.counts[FREE]]
-    slot = c.slots[s]
-    slot.task, slot.node, slot.tick, slot.sample = task, node, now.tick, tasks.first[task]
-    slot.cpu, slot.memory = 0, 0
+    c.counts[USED] = max(c.counts[USED], s + 1)
+    slots, end = c.slots, tasks.samples.end
+    slot, sample = slots[s], tasks.first[task]
+    slot.task, slot.node, slot.start, slot.last = task, node, now.time, tasks.last[task]
+    slot.loaded = min(sample + now.loaded_samples, slot.last)
+    while sample < slot.loaded and end[sample] <= 0:
+        sample += 1
     slot.cpu_request, slot.memory_request = tasks.cpu_request[task], tasks.memory_request[task]
     slot.previous, slot.next = NONE, c.head[node]
     if slot.next != NONE:
-        c.slots[slot.next].previous = s
+        slots[slot.next].previous = s
     c.head[node] = s
     _count(c, tasks, slot, 1)
     c.load[0, node] += estimate(slot.cpu_request, now.fresh_weight, now.fresh_percent)
     c.load[1, node] += estimate(slot.memory_request, now.fresh_weight, now.fresh_percent)
     tasks.node[task], tasks.bound[task] = node, now.tick
-    _follow(c, tasks, s, 0, now)
+    if sample == slot.loaded:
+        _finish(c, tasks, s)
+        return
+    if sample == slot.loaded - 1:
+        slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
+    slot.sample, slot.cpu = sample, tasks.samples.cpu[sample]
+    slot.memory = tasks.samples.memory[sample]
+    c.demand[0, node] += slot.cpu
+    c.demand[1, node] += slot.memory
+    c.until[s] = now.time + end[sample]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -314,28 +341,6 @@ def _count(c: Cluster, tasks: Tasks, slot: Any, sign: int) -> None:  # noqa: ANN
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _follow(c: Cluster, tasks: Tasks, s: int, elapsed: int, now: Now) -> None:
-    """Bring the demand of a slot up to date, or finish its task."""
-    slot = c.slots[s]
-    sample, last = slot.sample, tasks.last[slot.task]
-    while sample < last and tasks.sample_end[sample] <= elapsed:
-        sample += 1
-    cpu, memory = np.int64(0), np.int64(0)
-    if sample < last:
-        cpu, memory = np.int64(tasks.cpu_demand[sample]), tasks.memory_demand[sample]
-    c.demand[0, slot.node] += cpu - slot.cpu
-    c.demand[1, slot.node] += memory - slot.memory
-    slot.cpu, slot.memory, slot.sample = cpu, memory, sample
-    if sample == last:
-        _finish(c, tasks, s)
-        return
-    tick = slot.tick + (tasks.sample_end[sample] + now.tick_s - 1) // now.tick_s
-    if tick < len(c.due):
-        slot.due = c.due[tick]
-        c.due[tick] = s
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
     """Take a finished task from its node and free its slot."""
     slot = c.slots[s]
@@ -345,8 +350,12 @@ def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
         c.slots[slot.previous].next = slot.next
     if slot.next != NONE:
         c.slots[slot.next].previous = slot.previous
+    c.demand[0, slot.node] -= slot.cpu
+    c.demand[1, slot.node] -= slot.memory
+    slot.cpu, slot.memory = 0, 0
     _count(c, tasks, slot, -1)
     tasks.node[slot.task] = FINISHED
+    c.until[s] = NEVER
     c.free[c.counts[FREE]] = s
     c.counts[FREE] += 1
 
@@ -354,11 +363,32 @@ def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
     """Bring the demand of all tasks whose sample ended up to date."""
-    s = c.due[now.tick]
-    while s != NONE:
-        following = c.slots[s].due
-        _follow(c, tasks, s, (now.tick - c.slots[s].tick) * now.tick_s, now)
-        s = following
+    # Arrays are taken out of the tuples before the loop, and nothing is called in it: either
+    # would cost more than the update of a task.
+    slots, until, demand = c.slots, c.until, c.demand
+    end, cpus, memories = tasks.samples
+    used, ended = c.counts[USED], 0
+    for s in range(used):
+        if until[s] > now.time:
+            continue
+        slot = slots[s]
+        sample, elapsed = slot.sample, now.time - slot.start
+        while sample < slot.loaded and end[sample] <= elapsed:
+            sample += 1
+        if sample == slot.loaded:
+            until[s] = ENDED
+            ended += 1
+            continue
+        if sample == slot.loaded - 1:
+            slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
+        demand[0, slot.node] += cpus[sample] - slot.cpu
+        demand[1, slot.node] += memories[sample] - slot.memory
+        slot.cpu, slot.memory, slot.sample = cpus[sample], memories[sample], sample
+        until[s] = slot.start + end[sample]
+    if ended:
+        for s in range(used):
+            if until[s] == ENDED:
+                _finish(c, tasks, s)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -371,8 +401,8 @@ def _same_class(tasks: Tasks, a: int, b: int, policy: Compiled) -> bool:
     if policy.reads_demand:
         same = same and tasks.cpu_peak[a] == tasks.cpu_peak[b]
         same = same and tasks.memory_peak[a] == tasks.memory_peak[b]
-        same = same and tasks.cpu_demand[tasks.first[a]] == tasks.cpu_demand[tasks.first[b]]
-        same = same and tasks.memory_demand[tasks.first[a]] == tasks.memory_demand[tasks.first[b]]
+        same = same and tasks.samples.cpu[tasks.first[a]] == tasks.samples.cpu[tasks.first[b]]
+        same = same and tasks.samples.memory[tasks.first[a]] == tasks.samples.memory[tasks.first[b]]
     return same  # type: ignore[no-any-return]
 
 
@@ -381,8 +411,8 @@ def _task(tasks: Tasks, j: int) -> Task:
     """Return what a policy sees of a task."""
     k = tasks.first[j]
     return Task(
-        tasks.cpu_request[j], tasks.memory_request[j], np.int64(tasks.cpu_demand[k]),
-        tasks.memory_demand[k], tasks.cpu_peak[j], tasks.memory_peak[j],
+        tasks.cpu_request[j], tasks.memory_request[j], np.int64(tasks.samples.cpu[k]),
+        tasks.samples.memory[k], tasks.cpu_peak[j], tasks.memory_peak[j],
     )  # fmt: skip
 
 
@@ -402,7 +432,7 @@ def schedule(
     """Try the pending tasks in their order; bind each to its best node."""
     size = left = queue.size[0]
     failed, known, previous = 0, 0, NONE
-    same = c.rows[0]
+    same, scores, block_best = c.rows[0], c.scores, c.block_best
     refused = np.empty((REFUSED, 2), np.int64)
     while left and failed <= now.failures:
         if policy.queue == HEAP:
@@ -417,14 +447,14 @@ def schedule(
             if previous == NONE or not _same_class(tasks, previous, j, policy):
                 same = _same_job(c, tasks, tasks.job[j])
                 scan(c, same, task, 0, len(c.tasks))
-                for b in range(len(c.block_best)):
-                    _block(c, b)
+                for b in range(len(block_best)):
+                    _block(scores, block_best, b)
                 previous = j
-            node = _best(c)
+            node = _best(scores, block_best)
             if node != NONE:
                 _bind(c, tasks, j, node, now)
                 scan(c, same, task, node, node + 1)
-                _block(c, node // BLOCK)
+                _block(scores, block_best, node // BLOCK)
             elif policy.monotone and known < REFUSED:
                 refused[known, 0], refused[known, 1] = cpu, memory
                 known += 1
@@ -451,76 +481,101 @@ def _requeue(queue: Queue, priority: Array, kind: int, left: int, failed: int) -
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _guarantee(capacity: int, request: int, requests: int, overflow: bool) -> int:
-    """Return capacity * request / requests, cut toward zero; exact, or wrapped at 64 bits."""
-    product = capacity * request
-    if overflow:
-        quotient = product // requests
-        return quotient + 1 if product < 0 and quotient * requests != product else quotient
-    # The true product may wrap, but its distance from a good guess times the divisor is exact.
-    quotient = np.int64(float(capacity) * float(request) / float(requests))
-    rest = product - quotient * requests
+def _part(capacity: int, weight: int, total: int) -> int:
+    """Return capacity * weight / total, cut toward zero, though the product may not fit.
+
+    The product wraps at 64 bits, but its distance from a good guess times the total is exact.
+    """
+    guess = np.int64(float(capacity) * float(weight) / float(total))
+    rest = capacity * weight - guess * total
     while rest < 0:
-        quotient, rest = quotient - 1, rest + requests
-    while rest >= requests:
-        quotient, rest = quotient + 1, rest - requests
-    return quotient  # type: ignore[no-any-return]
+        guess, rest = guess - 1, rest + total
+    while rest >= total:
+        guess, rest = guess + 1, rest - total
+    return guess  # type: ignore[no-any-return]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _share(demand: Array, request: Array, capacity: int, memory: bool, overflow: bool) -> Array:
-    """Return the allocation of the tasks of one node in one resource."""
-    total, requests = demand.sum(), request.sum()
+def _wrapped_part(capacity: int, weight: int, total: int) -> int:
+    """Return the wrapped product capacity * weight over total, cut toward zero."""
+    product = capacity * weight
+    part = product // total
+    return part + 1 if product < 0 and part * total != product else part
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _share(
+    demand: Array, request: Array, given: Array, n: int, capacity: int, as_author: bool
+) -> int:
+    """Allocate one resource among the n tasks of a node; return the sum.
+
+    As the author's program does it for memory, products wrap and the rest is shared in floats.
+    """
+    total, requests = demand[:n].sum(), request[:n].sum()
+    given[:n] = demand[:n]
     if total <= capacity:
-        return demand.copy()
-    given = np.zeros_like(demand)
-    for j in range(len(demand)):
-        if requests > 0:
-            part = _guarantee(capacity, request[j], requests, overflow and memory)
-            given[j] = min(demand[j], request[j], part)
-    left, wanted = capacity - given.sum(), total - given.sum()
-    if left > 0 and wanted > 0:
-        for j in range(len(demand)):
-            unmet = max(demand[j] - given[j], 0)
-            if overflow and memory:
+        return total  # type: ignore[no-any-return]
+    sum_given = np.int64(0)
+    for j in range(n):
+        part = min(demand[j], request[j])
+        if as_author and requests > 0:
+            part = min(part, _wrapped_part(capacity, request[j], requests))
+        elif requests > capacity:
+            part = min(part, _part(capacity, request[j], requests))
+        given[j] = part
+        sum_given += part
+    left, wanted = capacity - sum_given, total - sum_given
+    if left <= 0 or wanted <= 0:
+        return sum_given
+    for j in range(n):
+        unmet = demand[j] - given[j]
+        if unmet > 0:
+            if as_author:
                 part = np.int64(float(left) * float(unmet) / float(wanted))
             else:
-                part = _guarantee(left, unmet, wanted, False)
-            given[j] += min(unmet, part)
-    return given
+                part = _part(left, unmet, wanted)
+            part = min(unmet, part)
+            given[j] += part
+            sum_given += part
+    return sum_given
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _throttle(c: Cluster, node: int, overflow: bool) -> int:
-    """Allocate the resources of an overloaded node; return the number of satisfied tasks."""
-    demand = np.empty((2, c.tasks[node]), np.int64)
-    request = np.empty_like(demand)
-    s, n = c.head[node], 0
+def _gather(slots: Array, s: int, demand: Array, request: Array) -> int:
+    """Copy demand and request of the tasks of a node, from its first slot; return their number."""
+    n = 0
     while s != NONE:
-        slot = c.slots[s]
+        slot = slots[s]
         demand[0, n], demand[1, n] = slot.cpu, slot.memory
         request[0, n], request[1, n] = slot.cpu_request, slot.memory_request
         s, n = slot.next, n + 1
-    cpu = _share(demand[0], request[0], c.capacity[0], False, overflow)
-    memory = _share(demand[1], request[1], c.capacity[1], True, overflow)
-    c.usage[0, node], c.usage[1, node] = cpu.sum(), memory.sum()
-    satisfied = 0
-    for j in range(n):
-        if (cpu[j] >= demand[0, j] or cpu[j] >= request[0, j]) and (
-            memory[j] >= demand[1, j] or memory[j] >= request[1, j]
-        ):
-            satisfied += 1
-    return satisfied
+    return n
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def measure(c: Cluster, overflow: bool) -> int:
     """Set the usage of every node; return the number of satisfied tasks."""
-    satisfied = 0
-    for i in range(len(c.tasks)):
-        c.usage[0, i], c.usage[1, i] = c.demand[0, i], c.demand[1, i]
-        if c.demand[0, i] <= c.capacity[0] and c.demand[1, i] <= c.capacity[1]:
-            satisfied += c.tasks[i]
-        else:
-            satisfied += _throttle(c, i, overflow)
+    slots, head, tasks, used, usage = c.slots, c.head, c.tasks, c.demand, c.usage
+    capacity, satisfied = c.capacity, 0
+    demand = np.empty((2, tasks.max()), np.int64)
+    request, given = np.empty_like(demand), np.empty_like(demand)
+    for i in range(len(tasks)):
+        usage[0, i], usage[1, i] = used[0, i], used[1, i]
+        if used[0, i] <= capacity[0] and used[1, i] <= capacity[1]:
+            satisfied += tasks[i]
+            continue
+        n = _gather(slots, head[i], demand, request)
+        usage[0, i] = _share(demand[0], request[0], given[0], n, capacity[0], False)
+        usage[1, i] = _share(demand[1], request[1], given[1], n, capacity[1], overflow)
+        for j in range(n):
+            cpu = given[0, j] >= demand[0, j] or given[0, j] >= request[0, j]
+            memory = given[1, j] >= demand[1, j] or given[1, j] >= request[1, j]
+            satisfied += cpu and memory
     return satisfied
+
+
+@njit  # type: ignore[untyped-decorator]
+def rank(priority: Any, tasks: Tasks) -> None:  # noqa: ANN401
+    """Set the priority of all tasks by a compiled function."""
+    for j in range(len(tasks.priority)):
+        tasks.priority[j] = priority(_task(tasks, j))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from flex import engine
 from flex.rules import AUTHOR, NAMED_RULES, Rules
-from flex.schedulers import Policy, Task
+from flex.schedulers import Policy
 from flex.schedulers import policy as policy_named
 from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
 
@@ -190,7 +190,7 @@ class _Run:
             policy.reads(["cpu_demand", "memory_demand", "cpu_peak", "memory_peak"]),
         )
         self.tasks = _tasks(workload, policy)
-        self.cluster = _cluster(nodes, len(workload), ticks)
+        self.cluster = _cluster(nodes, len(workload))
         n = len(workload)
         self.queue = engine.Queue(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, int))
         # Tasks that arrive between two ticks are submitted at the later one.
@@ -198,6 +198,7 @@ class _Run:
         self.submitted = np.searchsorted(workload.arrival, clock, side="right")
         self.scan = engine.compiled(policy, self.cluster, self.tasks, self.queue)
         self.penalty = Penalty(rules)
+        self.loaded_samples = rules.loaded_samples or len(workload.sample_end)
 
     def run(self, record_nodes: bool, on_tick: Callable[[int], object] | None) -> Result:
         """Run all ticks."""
@@ -243,7 +244,7 @@ class _Run:
         weight, percent = {
             "request": (1.0, -1), "nothing": (0.0, -1), "penalised": self._weights()
         }[self.rules.fresh]  # fmt: skip
-        return engine.Now(tick, self.tick_s, failures, weight, percent)
+        return engine.Now(tick, tick * self.tick_s, failures, self.loaded_samples, weight, percent)
 
     def _row(self, tick: int, satisfied: int) -> dict[str, float]:
         c, capacity = self.cluster, self.cluster.capacity[:, np.newaxis]
@@ -264,6 +265,11 @@ class _Run:
         return row
 
 
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, or a copy if it may not be written: the kernels have one signature."""
+    return np.require(array, requirements=["C", "W"])
+
+
 def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     first, last = workload.offset[workload.series], workload.offset[workload.series + 1]
     peaks = [
@@ -273,23 +279,21 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     jobs, job = np.unique(workload.job, return_inverse=True)
     by_job = np.argsort(job, kind="stable")
     n = len(workload)
-    arrays = (
-        job, workload.cpu_request, workload.memory_request, first, last, workload.sample_end,
-        workload.cpu_demand, workload.memory_demand, *peaks, np.zeros(n, np.int64), by_job,
+    samples = engine.Samples(
+        *map(_writable, (workload.sample_end, workload.cpu_demand, workload.memory_demand))
+    )
+    tasks = engine.Tasks(
+        _writable(job), _writable(workload.cpu_request), _writable(workload.memory_request),
+        first, last, samples, *peaks, np.zeros(n, np.int64), by_job,
         np.searchsorted(job[by_job], np.arange(len(jobs) + 1)), np.full(n, -1, np.int32),
         np.full(n, -1, np.int32),
     )  # fmt: skip
-    # One signature of the compiled kernels: arrays that can be written.
-    tasks = engine.Tasks(*(np.require(a, requirements=["C", "W"]) for a in arrays))
     if policy.priority is not None:
-        columns = (workload.cpu_request, workload.memory_request, workload.cpu_demand[first],
-                   workload.memory_demand[first], *peaks)  # fmt: skip
-        rows = zip(*(c.tolist() for c in columns), strict=True)
-        tasks.priority[:] = [policy.priority(Task(*row)) for row in rows]
+        engine.rank(engine.jit(policy.priority), tasks)
     return tasks
 
 
-def _cluster(nodes: int, n_tasks: int, ticks: int) -> engine.Cluster:
+def _cluster(nodes: int, n_tasks: int) -> engine.Cluster:
     def sums() -> NDArray[np.int64]:
         return np.zeros((2, nodes), np.int64)
 
@@ -298,7 +302,7 @@ def _cluster(nodes: int, n_tasks: int, ticks: int) -> engine.Cluster:
         np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), sums(), sums(), sums(), sums(),
         sums(), np.zeros(nodes, np.int64), np.full(nodes, -1, np.int32),
         np.empty(n_tasks, engine.SLOT), np.arange(n_tasks - 1, -1, -1, dtype=np.int32),
-        np.full(ticks + 1, -1, np.int32), np.array([n_tasks, 0], np.int64),
+        np.full(n_tasks, engine.NEVER, np.int32), np.array([n_tasks, 0, 0], np.int64),
         np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
         np.empty(nodes), np.empty(blocks),
     )  # fmt: skip

@@ -1,13 +1,13 @@
 """A plain second implementation of the simulated cluster, to test the fast engine against.
 
-One class for each part, Python integers and floats throughout, and no thought for speed. Written
-from the description of the author's simulator, not from the engine; every rule of
-`flex.rules.Rules` is covered. With the rules AUTHOR it reproduces the logs of the author's
-program exactly.
+Python integers and floats throughout, no thought for speed, every rule of `flex.rules.Rules`.
+Written from the description of the author's simulator, not from the engine. With the rules
+AUTHOR it reproduces the logs of the author's program exactly.
 """
 
 import struct
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any
 
 from flex.rules import Rules
@@ -15,9 +15,10 @@ from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
 
 TICK = 60
 CAPACITY = (CPU_CAPACITY, MEMORY_CAPACITY)
-CPU, MEMORY = 0, 1
-BOTH = (CPU, MEMORY)
-METHODS = ("FirstFit", "LeastFit", "Oversub", "FlexF", "FlexL")
+BOTH = CPU, MEMORY = 0, 1
+INTEGERS = ("arrival", "job", "cpu_request", "memory_request")
+FLEX = ("FlexF", "FlexL")
+METHODS = ("FirstFit", "LeastFit", "Oversub", *FLEX)
 
 
 def tasks_of(workload: Workload) -> list[dict[str, Any]]:
@@ -25,26 +26,14 @@ def tasks_of(workload: Workload) -> list[dict[str, Any]]:
     tasks = []
     for i in range(len(workload)):
         start, stop = (int(workload.offset[workload.series[i] + k]) for k in (0, 1))
-        ends = [int(end) for end in workload.sample_end[start:stop]]
-        seconds = [end - before for before, end in zip([0, *ends], ends, strict=False)]
-        cpu = [int(d) for d in workload.cpu_demand[start:stop]]
-        memory = [int(d) for d in workload.memory_demand[start:stop]]
-        tasks.append(
-            {
-                "arrival": int(workload.arrival[i]),
-                "job": int(workload.job[i]),
-                "name": workload.task_name(i),
-                "cpu_request": int(workload.cpu_request[i]),
-                "memory_request": int(workload.memory_request[i]),
-                "samples": list(zip(seconds, cpu, memory, strict=True)),
-            }
-        )
+        ends = [0, *workload.sample_end[start:stop].tolist()]
+        cpu = workload.cpu_demand[start:stop].tolist()
+        memory = workload.memory_demand[start:stop].tolist()
+        seconds = [end - before for before, end in pairwise(ends)]
+        samples = list(zip(seconds, cpu, memory, strict=True))
+        task = {key: int(getattr(workload, key)[i]) for key in INTEGERS}
+        tasks.append(task | {"name": workload.task_name(i), "samples": samples})
     return tasks
-
-
-def wrap(value: int) -> int:
-    """An integer as a signed 64-bit register holds it."""
-    return (value + 2**63) % 2**64 - 2**63
 
 
 def quotient(a: int, b: int) -> int:
@@ -65,16 +54,11 @@ class Task:
         self.job = given["job"]
         self.arrival = given["arrival"]
         self.request = (given["cpu_request"], given["memory_request"])
-        self.samples = []  # (end in seconds after the binding, (mCPU, bytes))
-        end = 0
-        for seconds, cpu, memory in given["samples"]:
-            end += seconds
-            self.samples.append((end, (cpu, memory)))
+        ends = accumulate(seconds for seconds, _, _ in given["samples"])  # since the binding
+        self.samples = [(end, row[1:]) for end, row in zip(ends, given["samples"], strict=True)]
         self.at_once = len(self.samples) if loaded_at_once is None else loaded_at_once
         self.loaded = min(self.at_once, len(self.samples))
-        self.position = 0
-        self.moves = 0
-        self.bound_at = 0
+        self.position = self.bound_at = 0
 
     def runs(self, now: int) -> bool:
         """Whether the task, bound already, has not reached the end of its loaded samples."""
@@ -83,25 +67,21 @@ class Task:
     def demand(self, now: int) -> tuple[int, int]:
         """The demand of a running task; a sample counts from its start until before its end.
 
-        The author's program counts one move a tick even if the task has passed several short
-        samples in it, and loads more only when the moves reach the last loaded sample. After
-        such a tick it loads too late: the task ends at the last sample that it has loaded.
+        The author's program loads more samples in the tick in which a task is in the last one
+        loaded. A last one shorter than a tick can be jumped over, and then the task has ended.
         """
-        before = self.position
         while now - self.bound_at >= self.samples[self.position][0]:
             self.position += 1
-        if self.position > before:
-            self.moves += 1
-        if self.moves >= self.loaded - 1:
+        if self.position >= self.loaded - 1:
             self.loaded = min(self.loaded + self.at_once, len(self.samples))
         return self.samples[self.position][1]
 
 
+@dataclass
 class Fifo:
     """First in, first out."""
 
-    def __init__(self) -> None:
-        self.tasks: list[Task] = []
+    tasks: list[Task] = field(default_factory=list)
 
     def push(self, task: Task) -> None:
         self.tasks.append(task)
@@ -125,53 +105,54 @@ class GoHeap(Fifo):
     def less(self, i: int, j: int) -> bool:
         return self.tasks[i].request[MEMORY] > self.tasks[j].request[MEMORY]
 
-    def swap(self, i: int, j: int) -> None:
-        self.tasks[i], self.tasks[j] = self.tasks[j], self.tasks[i]
-
     def push(self, task: Task) -> None:
         self.tasks.append(task)
         child = len(self.tasks) - 1
-        while child > 0 and self.less(child, (child - 1) // 2):
-            self.swap(child, (child - 1) // 2)
-            child = (child - 1) // 2
+        while child > 0 and self.less(child, parent := (child - 1) // 2):
+            self.tasks[child], self.tasks[parent] = (
+                self.tasks[parent],
+                self.tasks[child],
+            )
+            child = parent
 
     def pop(self) -> Task:
-        size = len(self.tasks) - 1
-        self.swap(0, size)
+        last = self.tasks.pop()
+        if not self.tasks:
+            return last
+        first, self.tasks[0] = self.tasks[0], last
         parent = 0
-        while 2 * parent + 1 < size:
-            child = 2 * parent + 1
-            if child + 1 < size and self.less(child + 1, child):
+        while (child := 2 * parent + 1) < len(self.tasks):
+            if child + 1 < len(self.tasks) and self.less(child + 1, child):
                 child += 1
             if not self.less(child, parent):
                 break
-            self.swap(parent, child)
+            self.tasks[child], self.tasks[parent] = (
+                self.tasks[parent],
+                self.tasks[child],
+            )
             parent = child
-        return self.tasks.pop()
+        return first
 
 
-def share(
-    capacity: int, demands: list[int], requests: list[int], resource: int, overflow: bool
-) -> list[int]:
+def share(resource: int, demands: list[int], requests: list[int], overflow: bool) -> list[int]:
     """What each task of a node is allocated of one resource."""
+    capacity = CAPACITY[resource]
     if sum(demands) <= capacity:
         return list(demands)
     total = sum(requests)
     granted = []
     for d, r in zip(demands, requests, strict=True):
-        product = wrap(capacity * r) if overflow else capacity * r
+        product = capacity * r
+        if overflow:  # as a signed 64-bit register holds it
+            product = (product + 2**63) % 2**64 - 2**63
         granted.append(min(d, r, quotient(product, total)) if total else 0)
-    left = capacity - sum(granted)
-    unmet = sum(demands) - sum(granted)
+    left, unmet = capacity - sum(granted), sum(demands) - sum(granted)
     allocated = []
     for d, g in zip(demands, granted, strict=True):
-        extra = max(d - g, 0)
-        if left <= 0 or unmet <= 0:
-            part = 0
-        elif overflow and resource == MEMORY:
-            part = int(float(left) * float(extra) / float(unmet))
-        else:
-            part = left * extra // unmet
+        extra, part = max(d - g, 0), 0
+        if left > 0 and unmet > 0:
+            as_float = overflow and resource == MEMORY
+            part = int(float(left) * float(extra) / unmet) if as_float else left * extra // unmet
         allocated.append(g + min(extra, part))
     return allocated
 
@@ -186,24 +167,19 @@ class Node:
     def requested(self, resource: int) -> int:
         return sum(task.request[resource] for task in self.tasks)
 
-    def same_job(self, job: int) -> int:
-        return sum(task.job == job for task in self.tasks)
-
     def measure(self, now: int, rules: Rules) -> tuple[list[int], int]:
         """The seven columns of the node at this tick, and its number of satisfied tasks."""
         demands = [task.demand(now) for task in self.tasks]
-        overflow = rules.sharing == "overflow"
-        columns: list[list[int]] = []
+        columns = [0] * 6 + [len(self.tasks)]
         satisfied = [True] * len(self.tasks)
         for k in BOTH:
             demanded = [demand[k] for demand in demands]
             requested = [task.request[k] for task in self.tasks]
-            allocated = share(CAPACITY[k], demanded, requested, k, overflow)
+            allocated = share(k, demanded, requested, rules.sharing == "overflow")
             for i, (a, d, r) in enumerate(zip(allocated, demanded, requested, strict=True)):
                 satisfied[i] = satisfied[i] and (d <= a or a >= r)
-            columns.append([sum(requested), sum(demanded), sum(allocated)])
-        interleaved = [value for pair in zip(*columns, strict=True) for value in pair]
-        return [*interleaved, len(self.tasks)], sum(satisfied)
+            columns[k:6:2] = sum(requested), sum(demanded), sum(allocated)
+        return columns, sum(satisfied)
 
 
 class Penalty:
@@ -223,15 +199,13 @@ class Penalty:
 
     def update(self, qos: float) -> None:
         rules, rnd = self.rules, self.round
-        target = rnd(rules.target)
-        if qos < target:
-            if rules.raise_when == "falling":
-                rises = qos < self.previous_qos
-            elif rules.raise_when == "onset":
-                rises = self.good_before or qos < rnd(target * self.previous_qos)
-            else:
-                rises = True
-            if rises:
+        if qos < (target := rnd(rules.target)):
+            rises = {
+                "falling": qos < self.previous_qos,
+                "onset": self.good_before or qos < rnd(target * self.previous_qos),
+                "always": True,
+            }
+            if rises[rules.raise_when]:
                 base = 1.0 if rules.base == "one" else rnd(rules.min_penalty)
                 step = rnd(rnd(rules.beta) * rnd(self.value - base))
                 self.value = min(rnd(self.value + step), rnd(rules.max_penalty))
@@ -242,35 +216,26 @@ class Penalty:
         self.previous_qos = qos
 
 
+@dataclass
 class Scheduler:
     """The choice of a node for one task."""
 
-    def __init__(self, method: str, nodes: list[Node], penalty: Penalty, fresh: str) -> None:
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {METHODS}; got {method!r}")
-        self.method = method
-        self.nodes = nodes
-        self.penalty = penalty
-        self.fresh = fresh
-        self.by_load = method in ("FlexF", "FlexL")
-        self.factor = 2 if method == "Oversub" else 1
+    method: str
+    nodes: list[Node]
+    penalty: Penalty
 
     def fits(self, task: Task, node: Node) -> bool:
-        if self.by_load:
+        if self.method in FLEX:
             return all(CAPACITY[k] - node.estimate[k] - task.request[k] >= 0 for k in BOTH)
-        return all(
-            node.requested(k) + task.request[k] <= self.factor * CAPACITY[k] for k in BOTH
-        )
+        factor = 2 if self.method == "Oversub" else 1
+        return all(node.requested(k) + task.request[k] <= factor * CAPACITY[k] for k in BOTH)
 
     def score(self, task: Task, node: Node) -> int:
-        if self.by_load:
-            free = [CAPACITY[k] - node.estimate[k] for k in BOTH]
-        else:
-            free = [CAPACITY[k] - node.requested(k) - task.request[k] for k in BOTH]
-        scores = [quotient(100 * free[k], CAPACITY[k]) for k in BOTH]
-        if self.by_load:
-            return min(scores) + 100 - node.same_job(task.job)
-        return quotient(sum(scores), 2)
+        if self.method in FLEX:
+            scores = [100 * (c - u) // c for c, u in zip(CAPACITY, node.estimate, strict=True)]
+            return min(scores) + 100 - sum(other.job == task.job for other in node.tasks)
+        free = [CAPACITY[k] - node.requested(k) - task.request[k] for k in BOTH]
+        return quotient(sum(quotient(100 * free[k], CAPACITY[k]) for k in BOTH), 2)
 
     def place(self, task: Task, now: int) -> int | None:
         """Bind the task to a node and return its position; None if it fits nowhere."""
@@ -278,17 +243,15 @@ class Scheduler:
         if not feasible:
             return None
         chosen = feasible[0]
-        if self.method != "FirstFit":
-            scores = {i: self.score(task, self.nodes[i]) for i in feasible}
-            chosen = max(i for i in feasible if scores[i] == max(scores.values()))
+        if self.method != "FirstFit":  # the best score; the last of equals
+            chosen = max(feasible, key=lambda i: (self.score(task, self.nodes[i]), i))
         node = self.nodes[chosen]
         task.bound_at = now
         node.tasks.append(task)
         for k in BOTH:
-            if self.fresh == "request":
-                node.estimate[k] += task.request[k]
-            elif self.fresh == "penalised":
-                node.estimate[k] += self.penalty.applied(task.request[k])
+            plain, penalised = task.request[k], self.penalty.applied(task.request[k])
+            added = {"request": plain, "penalised": penalised, "nothing": 0}
+            node.estimate[k] += added[self.penalty.rules.fresh]
         return chosen
 
 
@@ -296,15 +259,18 @@ def simulate(
     tasks: list[dict[str, Any]], nodes: int, ticks: int, method: str, rules: Rules
 ) -> dict[str, Any]:
     """Run the ticks at 0, 60, ..., 60 * ticks seconds; all but the first are logged."""
+    assert method in METHODS
     waiting = [Task(i, given, rules.loaded_samples) for i, given in enumerate(tasks)]
     cluster = [Node() for _ in range(nodes)]
     penalty = Penalty(rules)
-    scheduler = Scheduler(method, cluster, penalty, rules.fresh)
-    queue = Fifo()
-    if method == "FlexL":
-        queue = GoHeap() if rules.queue == "heap" else Stable()
+    scheduler = Scheduler(method, cluster, penalty)
+    largest_first = GoHeap if rules.queue == "heap" else Stable
+    queue = largest_first() if method == "FlexL" else Fifo()
     logged = ("node", "qos", "penalty", "pending", "satisfied", "running")
-    log: dict[str, Any] = {key: [] for key in logged} | {"placed": {}, "finished": set()}
+    log: dict[str, Any] = {key: [] for key in logged} | {
+        "placed": {},
+        "finished": set(),
+    }
 
     def remove_finished(now: int) -> None:
         for node in cluster:
@@ -316,25 +282,20 @@ def simulate(
         remove_finished(now)
         while waiting and waiting[0].arrival <= now:
             queue.push(waiting.pop(0))
-
         failed: list[Task] = []
         while queue.tasks and (rules.failures is None or len(failed) <= rules.failures):
             task = queue.pop()
-            chosen = scheduler.place(task, now)
-            if chosen is None:
+            if (chosen := scheduler.place(task, now)) is None:
                 failed.append(task)
             else:
                 log["placed"][task.index] = (tick, chosen)
         for task in failed:
             queue.push(task)
-
         remove_finished(now)  # tasks of no length
-        measured = [node.measure(now, rules) for node in cluster]
-        columns = [row for row, _ in measured]
-        satisfied = sum(count for _, count in measured)
-        running = sum(row[6] for row in columns)
+        columns, counts = zip(*(node.measure(now, rules) for node in cluster), strict=True)
+        satisfied, running = sum(counts), sum(row[6] for row in columns)
         qos = penalty.round(satisfied / running) if running else 1.0
-        row = (columns, qos, penalty.value, len(queue.tasks), satisfied, running)
+        row = (list(columns), qos, penalty.value, len(queue.tasks), satisfied, running)
         if tick > 0:
             for key, value in zip(logged, row, strict=True):
                 log[key].append(value)
