@@ -5,6 +5,10 @@ are linked. All sums are exact integers, so no
 result depends on an order of summation.
 """
 
+# Numba infers the types of the kernels; annotations are for readers.
+# mypy: disable-error-code="arg-type, assignment, no-any-return, return-value"
+# mypy: disable-error-code="untyped-decorator, call-arg, no-untyped-call"
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -49,7 +53,7 @@ SLOT = np.dtype(
 """A running task: its node, its neighbours there, time of binding, sample and demand now."""
 
 FIFO, SORTED, HEAP = 0, 1, 2
-FREE, RUNNING, USED = 0, 1, 2
+FREE, RUNNING, USED, ENDING = 0, 1, 2, 3
 NONE, FINISHED = -1, -2
 NEVER, ENDED = 2**31 - 1, 2**31 - 2
 BLOCK = 64
@@ -109,7 +113,7 @@ class Cluster(NamedTuple):
     until: Array
     """Second at which the demand of a slot changes next."""
     counts: Array
-    """Height of the stack of free slots, number of running tasks, number of slots ever used."""
+    """Numbers of free slots, running tasks, slots ever used, and tasks about to finish."""
     rows: Array
     """Tasks per node of some jobs, (ROWS, nodes)."""
     row_job: Array
@@ -147,7 +151,7 @@ class Now(NamedTuple):
     fresh_percent: int
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def submit(queue: Queue, priority: Array, kind: int, first: int, last: int) -> None:
     """Put tasks first to last - 1 into the queue."""
     size = queue.size[0]
@@ -162,7 +166,7 @@ def submit(queue: Queue, priority: Array, kind: int, first: int, last: int) -> N
     queue.size[0] = size
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _merge(queue: Queue, priority: Array, size: int, first: int, last: int) -> None:
     """Merge new tasks, sorted by falling priority, into the sorted queue from its back."""
     new = first + np.argsort(-priority[first:last], kind="mergesort")
@@ -178,7 +182,7 @@ def _merge(queue: Queue, priority: Array, size: int, first: int, last: int) -> N
             j -= 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _push(heap: Array, size: int, task: int, priority: Array) -> None:
     """Push as Go's container/heap does: append and sift up."""
     j = size
@@ -191,7 +195,7 @@ def _push(heap: Array, size: int, task: int, priority: Array) -> None:
         j = i
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _pop(heap: Array, size: int, priority: Array) -> int:
     """Pop as Go's container/heap does: swap the ends and sift down."""
     n = size - 1
@@ -205,7 +209,7 @@ def _pop(heap: Array, size: int, priority: Array) -> int:
             break
         heap[i], heap[j] = heap[j], heap[i]
         i = j
-    return heap[n]  # type: ignore[no-any-return]
+    return heap[n]
 
 
 @lru_cache(maxsize=64)
@@ -246,7 +250,7 @@ def jit(function: Callable[..., object]) -> Any:  # noqa: ANN401
     return function if hasattr(function, "py_func") else njit(function)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _same_job(c: Cluster, tasks: Tasks, job: int) -> Array:
     """Return the number of running tasks of a job on every node."""
     row = job % ROWS
@@ -261,7 +265,7 @@ def _same_job(c: Cluster, tasks: Tasks, job: int) -> Array:
     return counts
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _block(scores: Array, block_best: Array, b: int) -> None:
     """Find the best score of a block of nodes."""
     best = -np.inf
@@ -271,7 +275,7 @@ def _block(scores: Array, block_best: Array, b: int) -> None:
     block_best[b] = best
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _best(scores: Array, block_best: Array) -> int:
     """Return the last node with the best score, or NONE."""
     best, block = -np.inf, NONE
@@ -286,13 +290,13 @@ def _best(scores: Array, block_best: Array) -> int:
     return i
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def estimate(value: int, weight: float, percent: int) -> int:
-    """Return a load times the penalty: in whole percent if that is at least 0, else times weight."""
+    """Return a load times the penalty: in whole percent, or times weight if percent is -1."""
     return value * percent // 100 if percent >= 0 else np.int64(weight * value)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
     """Put a task on a node."""
     c.counts[FREE] -= 1
@@ -301,6 +305,7 @@ def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
     slots, end = c.slots, tasks.samples.end
     slot, sample = slots[s], tasks.first[task]
     slot.task, slot.node, slot.start, slot.last = task, node, now.time, tasks.last[task]
+    slot.cpu, slot.memory = 0, 0
     slot.loaded = min(sample + now.loaded_samples, slot.last)
     while sample < slot.loaded and end[sample] <= 0:
         sample += 1
@@ -314,7 +319,8 @@ def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
     c.load[1, node] += estimate(slot.memory_request, now.fresh_weight, now.fresh_percent)
     tasks.node[task], tasks.bound[task] = node, now.tick
     if sample == slot.loaded:
-        _finish(c, tasks, s)
+        c.until[s] = ENDED
+        c.counts[ENDING] += 1
         return
     if sample == slot.loaded - 1:
         slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
@@ -325,7 +331,7 @@ def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
     c.until[s] = now.time + end[sample]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _count(c: Cluster, tasks: Tasks, slot: Any, sign: int) -> None:  # noqa: ANN401
     """Add a task to the sums of its node, or take it away."""
     node = slot.node
@@ -340,7 +346,7 @@ def _count(c: Cluster, tasks: Tasks, slot: Any, sign: int) -> None:  # noqa: ANN
         c.rows[job % ROWS, node] += sign
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
     """Take a finished task from its node and free its slot."""
     slot = c.slots[s]
@@ -352,7 +358,6 @@ def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
         c.slots[slot.next].previous = slot.previous
     c.demand[0, slot.node] -= slot.cpu
     c.demand[1, slot.node] -= slot.memory
-    slot.cpu, slot.memory = 0, 0
     _count(c, tasks, slot, -1)
     tasks.node[slot.task] = FINISHED
     c.until[s] = NEVER
@@ -360,15 +365,14 @@ def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
     c.counts[FREE] += 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
     """Bring the demand of all tasks whose sample ended up to date."""
     # Arrays are taken out of the tuples before the loop, and nothing is called in it: either
     # would cost more than the update of a task.
     slots, until, demand = c.slots, c.until, c.demand
     end, cpus, memories = tasks.samples
-    used, ended = c.counts[USED], 0
-    for s in range(used):
+    for s in range(c.counts[USED]):
         if until[s] > now.time:
             continue
         slot = slots[s]
@@ -377,7 +381,7 @@ def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
             sample += 1
         if sample == slot.loaded:
             until[s] = ENDED
-            ended += 1
+            c.counts[ENDING] += 1
             continue
         if sample == slot.loaded - 1:
             slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
@@ -385,13 +389,20 @@ def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
         demand[1, slot.node] += memories[sample] - slot.memory
         slot.cpu, slot.memory, slot.sample = cpus[sample], memories[sample], sample
         until[s] = slot.start + end[sample]
-    if ended:
-        for s in range(used):
-            if until[s] == ENDED:
+    _finish_ended(c, tasks)
+
+
+@njit(cache=True)
+def _finish_ended(c: Cluster, tasks: Tasks) -> None:
+    """Finish the tasks that have ended, and those of no length that were just bound."""
+    if c.counts[ENDING]:
+        for s in range(c.counts[USED]):
+            if c.until[s] == ENDED:
                 _finish(c, tasks, s)
+        c.counts[ENDING] = 0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _same_class(tasks: Tasks, a: int, b: int, policy: Compiled) -> bool:
     """Whether a policy cannot tell two tasks apart."""
     same = tasks.cpu_request[a] == tasks.cpu_request[b]
@@ -403,10 +414,10 @@ def _same_class(tasks: Tasks, a: int, b: int, policy: Compiled) -> bool:
         same = same and tasks.memory_peak[a] == tasks.memory_peak[b]
         same = same and tasks.samples.cpu[tasks.first[a]] == tasks.samples.cpu[tasks.first[b]]
         same = same and tasks.samples.memory[tasks.first[a]] == tasks.samples.memory[tasks.first[b]]
-    return same  # type: ignore[no-any-return]
+    return same
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _task(tasks: Tasks, j: int) -> Task:
     """Return what a policy sees of a task."""
     k = tasks.first[j]
@@ -416,18 +427,23 @@ def _task(tasks: Tasks, j: int) -> Task:
     )  # fmt: skip
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _hopeless(refused: Array, n: int, cpu: int, memory: int) -> bool:
     """Whether a request that fitted nowhere in this tick was no larger."""
-    for k in range(n):
+    for k in range(n):  # noqa: SIM110  (Numba)
         if refused[k, 0] <= cpu and refused[k, 1] <= memory:
             return True
     return False
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def schedule(
-    c: Cluster, tasks: Tasks, queue: Queue, scan: Any, policy: Compiled, now: Now  # noqa: ANN401
+    c: Cluster,
+    tasks: Tasks,
+    queue: Queue,
+    scan: Any,  # noqa: ANN401
+    policy: Compiled,
+    now: Now,
 ) -> None:
     """Try the pending tasks in their order; bind each to its best node."""
     size = left = queue.size[0]
@@ -462,9 +478,10 @@ def schedule(
             queue.failed[failed] = j
             failed += 1
     _requeue(queue, tasks.priority, policy.queue, left, failed)
+    _finish_ended(c, tasks)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _requeue(queue: Queue, priority: Array, kind: int, left: int, failed: int) -> None:
     """Put failed tasks back: behind the rest (first in, first out), or where they belong."""
     size = queue.size[0]
@@ -480,7 +497,7 @@ def _requeue(queue: Queue, priority: Array, kind: int, left: int, failed: int) -
     queue.size[0] = left + failed
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _part(capacity: int, weight: int, total: int) -> int:
     """Return capacity * weight / total, cut toward zero, though the product may not fit.
 
@@ -492,10 +509,10 @@ def _part(capacity: int, weight: int, total: int) -> int:
         guess, rest = guess - 1, rest + total
     while rest >= total:
         guess, rest = guess + 1, rest - total
-    return guess  # type: ignore[no-any-return]
+    return guess
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _wrapped_part(capacity: int, weight: int, total: int) -> int:
     """Return the wrapped product capacity * weight over total, cut toward zero."""
     product = capacity * weight
@@ -503,7 +520,7 @@ def _wrapped_part(capacity: int, weight: int, total: int) -> int:
     return part + 1 if product < 0 and part * total != product else part
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _share(
     demand: Array, request: Array, given: Array, n: int, capacity: int, as_author: bool
 ) -> int:
@@ -514,7 +531,7 @@ def _share(
     total, requests = demand[:n].sum(), request[:n].sum()
     given[:n] = demand[:n]
     if total <= capacity:
-        return total  # type: ignore[no-any-return]
+        return total
     sum_given = np.int64(0)
     for j in range(n):
         part = min(demand[j], request[j])
@@ -540,7 +557,7 @@ def _share(
     return sum_given
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _gather(slots: Array, s: int, demand: Array, request: Array) -> int:
     """Copy demand and request of the tasks of a node, from its first slot; return their number."""
     n = 0
@@ -552,7 +569,7 @@ def _gather(slots: Array, s: int, demand: Array, request: Array) -> int:
     return n
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def measure(c: Cluster, overflow: bool) -> int:
     """Set the usage of every node; return the number of satisfied tasks."""
     slots, head, tasks, used, usage = c.slots, c.head, c.tasks, c.demand, c.usage
@@ -574,7 +591,7 @@ def measure(c: Cluster, overflow: bool) -> int:
     return satisfied
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def rank(priority: Any, tasks: Tasks) -> None:  # noqa: ANN401
     """Set the priority of all tasks by a compiled function."""
     for j in range(len(tasks.priority)):

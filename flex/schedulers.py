@@ -50,7 +50,7 @@ class Node(NamedTuple):
     they are monitored (rule ``fresh``).
     """
 
-    index: int
+    position: int
     """Place in the order of the nodes' names."""
     cpu_capacity: int
     memory_capacity: int
@@ -116,10 +116,11 @@ class Policy:
         return bool(used & set(fields)) or not used <= _KNOWN
 
 
-@register_jitable  # type: ignore[untyped-decorator]
+@register_jitable
 def percent_free(taken: float, capacity: float) -> float:
     """Return the free share of a capacity in whole percent, cut toward zero (may be negative)."""
-    return np.trunc(100 * (capacity - taken) / capacity)  # type: ignore[no-any-return]
+    share: float = np.trunc(100 * (capacity - taken) / capacity)
+    return share
 
 
 def requests_fit(node: Node, task: Task) -> bool:
@@ -148,14 +149,15 @@ def peaks_fit(node: Node, task: Task) -> bool:
 
 def first_node(node: Node, task: Task) -> float:
     """Prefer the first node."""
-    return -node.index
+    return -node.position
 
 
 def least_requested(node: Node, task: Task) -> float:
     """Prefer the node with the least requested; mean of CPU and memory, in whole percent."""
     cpu = percent_free(node.cpu_request + task.cpu_request, node.cpu_capacity)
     memory = percent_free(node.memory_request + task.memory_request, node.memory_capacity)
-    return np.trunc((cpu + memory) / 2)  # type: ignore[no-any-return]
+    mean: float = np.trunc((cpu + memory) / 2)
+    return mean
 
 
 def most_requested(node: Node, task: Task) -> float:
@@ -198,9 +200,7 @@ BEST_FIT = Policy("BestFit", requests_fit, most_requested, monotone=True)
 ORACLE = Policy("Oracle", peaks_fit, least_peak)
 """Knows the highest demand of every task: an example beyond the paper."""
 
-POLICIES = {
-    p.name: p for p in (FIRST_FIT, LEAST_FIT, OVERSUB, FLEX_F, FLEX_L, BEST_FIT, ORACLE)
-}
+POLICIES = {p.name: p for p in (FIRST_FIT, LEAST_FIT, OVERSUB, FLEX_F, FLEX_L, BEST_FIT, ORACLE)}
 """The built-in policies by name."""
 
 _KNOWN = {*Node._fields, *Task._fields, "min", "max", "abs", "float", "int", "np", "trunc",

@@ -234,7 +234,7 @@ class _Run:
         return self._row(tick, int(satisfied))
 
     def _weights(self) -> tuple[float, int]:
-        """The penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
+        """Return the penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
         value = self.penalty.value
         percent = int(np.floor(type(value)(100) * value)) if self.rules.penalty_in_percent else -1
         return float(value), percent
@@ -247,7 +247,7 @@ class _Run:
         return engine.Now(tick, tick * self.tick_s, failures, self.loaded_samples, weight, percent)
 
     def _row(self, tick: int, satisfied: int) -> dict[str, float]:
-        c, capacity = self.cluster, self.cluster.capacity[:, np.newaxis]
+        c = self.cluster
         running, pending = int(c.counts[engine.RUNNING]), int(self.queue.size[0])
         submitted = int(self.submitted[tick])
         row: dict[str, float] = {"time_s": tick * self.tick_s, "penalty": float(self.penalty.value)}
@@ -257,11 +257,11 @@ class _Run:
             "finished": submitted - pending - running, "satisfied": satisfied,
         }  # fmt: skip
         for name, sums in (("request", c.request), ("demand", c.demand), ("usage", c.usage)):
-            share = sums / capacity
-            for resource, values in zip(RESOURCES, share, strict=True):
-                row[f"{resource}_{name}"] = float(values.mean())
+            for r, resource in enumerate(RESOURCES):
+                total = int(sums[r].sum())
+                row[f"{resource}_{name}"] = total / (len(c.tasks) * int(c.capacity[r]))
                 if name != "request":
-                    row[f"{resource}_{name}_std"] = float(values.std())
+                    row[f"{resource}_{name}_std"] = float((sums[r] / c.capacity[r]).std())
         return row
 
 
@@ -272,10 +272,9 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
 
 def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     first, last = workload.offset[workload.series], workload.offset[workload.series + 1]
-    peaks = [
-        np.maximum.reduceat(demand, workload.offset[:-1]).astype(np.int64)[workload.series]
-        for demand in (workload.cpu_demand, workload.memory_demand)
-    ]
+    starts = workload.offset[:-1]
+    cpu_peak = np.maximum.reduceat(workload.cpu_demand, starts).astype(np.int64)
+    memory_peak = np.maximum.reduceat(workload.memory_demand, starts)
     jobs, job = np.unique(workload.job, return_inverse=True)
     by_job = np.argsort(job, kind="stable")
     n = len(workload)
@@ -284,9 +283,9 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     )
     tasks = engine.Tasks(
         _writable(job), _writable(workload.cpu_request), _writable(workload.memory_request),
-        first, last, samples, *peaks, np.zeros(n, np.int64), by_job,
-        np.searchsorted(job[by_job], np.arange(len(jobs) + 1)), np.full(n, -1, np.int32),
-        np.full(n, -1, np.int32),
+        first, last, samples, cpu_peak[workload.series], memory_peak[workload.series],
+        np.zeros(n, np.int64), by_job, np.searchsorted(job[by_job], np.arange(len(jobs) + 1)),
+        np.full(n, -1, np.int32), np.full(n, -1, np.int32),
     )  # fmt: skip
     if policy.priority is not None:
         engine.rank(engine.jit(policy.priority), tasks)
@@ -302,7 +301,7 @@ def _cluster(nodes: int, n_tasks: int) -> engine.Cluster:
         np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), sums(), sums(), sums(), sums(),
         sums(), np.zeros(nodes, np.int64), np.full(nodes, -1, np.int32),
         np.empty(n_tasks, engine.SLOT), np.arange(n_tasks - 1, -1, -1, dtype=np.int32),
-        np.full(n_tasks, engine.NEVER, np.int32), np.array([n_tasks, 0, 0], np.int64),
+        np.full(n_tasks, engine.NEVER, np.int32), np.array([n_tasks, 0, 0, 0], np.int64),
         np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
         np.empty(nodes), np.empty(blocks),
     )  # fmt: skip

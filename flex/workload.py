@@ -168,6 +168,13 @@ class Workload:
                 raise WorkloadError(f"{key} has {array.size} values for {len(self)} tasks")
         if not len(self.offset) or self.offset[0] != 0:
             raise WorkloadError("offset must start with 0")
+        empty = np.flatnonzero(np.diff(self.offset) <= 0)
+        if empty.size:
+            users = np.flatnonzero(self.series == empty[0])
+            owner = self.task_name(int(users[0])) if users.size else f"series {empty[0]}"
+            raise WorkloadError(f"{owner}: samples must be at least one; got none")
+        if self.offset[-1] >= 2**31:
+            raise WorkloadError(f"samples must be fewer than 2**31; got {self.offset[-1]}")
         for key in ("sample_end", "cpu_demand", "memory_demand"):
             if len(getattr(self, key)) != self.offset[-1]:
                 raise WorkloadError(
@@ -181,7 +188,6 @@ class Workload:
             self._all_tasks(key, getattr(self, key) >= 0, "at least 0")
         known = (self.series >= 0) & (self.series < len(self.offset) - 1)
         self._all_tasks("series", known, f"below {len(self.offset) - 1}, the number of series")
-        self._all_tasks("samples", np.diff(self.offset)[self.series] > 0, "at least one", "none")
         if self.name is not None and len(np.unique(self.name)) < len(self):
             values, counts = np.unique(self.name, return_counts=True)
             raise WorkloadError(f"name {values[counts > 1][0]!s} belongs to more than one task")
@@ -194,10 +200,10 @@ class Workload:
         for key in ("cpu_demand", "memory_demand"):
             self._all_samples(key, getattr(self, key) >= 0, "at least 0")
 
-    def _all_tasks(self, key: str, kept: NDArray[np.bool_], allowed: str, got: str = "") -> None:
+    def _all_tasks(self, key: str, kept: NDArray[np.bool_], allowed: str) -> None:
         if not kept.all():
             task = int(np.argmin(kept))
-            value = got or repr(getattr(self, key)[task].item())
+            value = getattr(self, key)[task].item()
             raise WorkloadError(f"{self.task_name(task)}: {key} must be {allowed}; got {value}")
 
     def _all_samples(self, key: str, kept: NDArray[np.bool_], allowed: str) -> None:

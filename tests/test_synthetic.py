@@ -4,10 +4,12 @@ import dataclasses
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flex.data.derive import derive
 from flex.experiments.day import SCALES, day_load, day_marginals, variation_statistics
 from flex.synthetic import TASKS, Day, Variation, day_jobs, synthesize
 from flex.synthetic_demand import in_bytes, in_mcpu, table
@@ -213,11 +215,20 @@ def test_offered_load_follows_the_real_cell_through_the_day(scale):
     np.testing.assert_allclose(means["synthetic"], means["real"], rtol=0.07)
 
 
-def test_requests_of_one_task_are_counted_for_its_lifetime():
-    """One task on a miniature: the offered request is its request times its share of the hour."""
-    load = day_load("quick", seeds=(0,)).pivot(index="hour", columns="quantity", values="synthetic")
-    assert (load["cpu_usage"] < load["cpu_request"]).all()
-    assert (load["memory_usage"] < load["memory_request"]).all()
+def test_cell_uses_less_than_it_requests_in_every_hour():
+    load = day_load("quick", seeds=(0,)).pivot_table("synthetic", "hour", "quantity")
+    for resource in ("cpu", "memory"):
+        assert (load[f"{resource}_usage"] < load[f"{resource}_request"]).all()
+
+
+def test_tables_are_those_of_the_raw_samples(samples):
+    facts = samples.parent / "facts" / "google2011"
+    if not facts.is_dir():
+        pytest.skip(f"{facts} is absent")
+    for name, derived in derive(samples / "google2011", facts).items():
+        pd.testing.assert_frame_equal(
+            derived.reset_index(drop=True), table(name), check_dtype=False, obj=name
+        )
 
 
 def test_unknown_scale_is_refused():
