@@ -34,6 +34,7 @@ __all__ = [
     "Samples",
     "Tasks",
     "advance",
+    "bind",
     "compiled",
     "estimate",
     "jit",
@@ -53,7 +54,9 @@ SLOT = np.dtype(
 """A running task: its node, its neighbours there, time of binding, sample and demand now."""
 
 FIFO, SORTED, HEAP = 0, 1, 2
-FREE, RUNNING, USED, ENDING = 0, 1, 2, 3
+FREE, RUNNING, USED, ENDING, PLACED = 0, 1, 2, 3, 4
+CPU_REQUEST, MEMORY_REQUEST, CPU_DEMAND, MEMORY_DEMAND, CPU_USAGE, MEMORY_USAGE = range(6)
+TASKS, CPU_LOAD, MEMORY_LOAD, CPU_PEAK, MEMORY_PEAK = range(6, 11)
 NONE, FINISHED = -1, -2
 NEVER, ENDED = 2**31 - 1, 2**31 - 2
 BLOCK = 64
@@ -80,6 +83,8 @@ class Tasks(NamedTuple):
     memory_request: Array
     first: Array
     last: Array
+    begin: Array
+    """First sample of any length, or last."""
     samples: Samples
     cpu_peak: Array
     memory_peak: Array
@@ -98,13 +103,8 @@ class Cluster(NamedTuple):
 
     capacity: Array
     """CPU and memory of a node."""
-    request: Array
-    """(2, nodes) sums of requests; so are demand, load, peak and usage."""
-    demand: Array
-    load: Array
-    peak: Array
-    usage: Array
-    tasks: Array
+    nodes: Array
+    """(11, nodes) sums over the tasks of a node; rows CPU_REQUEST to MEMORY_PEAK."""
     head: Array
     """First slot of a node."""
     slots: Array
@@ -113,7 +113,10 @@ class Cluster(NamedTuple):
     until: Array
     """Second at which the demand of a slot changes next."""
     counts: Array
-    """Numbers of free slots, running tasks, slots ever used, and tasks about to finish."""
+    """Numbers of free slots, running tasks, slots ever used, tasks about to finish, and
+    tasks placed in this tick."""
+    placed: Array
+    """Tasks placed in this tick."""
     rows: Array
     """Tasks per node of some jobs, (ROWS, nodes)."""
     row_job: Array
@@ -218,12 +221,12 @@ def _compiled(policy: Policy, signature: Any) -> Any:  # noqa: ANN401  (types of
 
     def scan(c: Cluster, same: Array, task: Task, lo: int, hi: int) -> None:
         cpu, memory = c.capacity[0], c.capacity[1]
-        request, load, demand, peak, tasks = c.request, c.load, c.demand, c.peak, c.tasks
-        scores = c.scores
+        x, scores = c.nodes, c.scores
         for i in range(lo, hi):
             node = Node(
-                i, cpu, memory, request[0, i], request[1, i], load[0, i], load[1, i],
-                demand[0, i], demand[1, i], peak[0, i], peak[1, i], tasks[i], same[i],
+                i, cpu, memory, x[CPU_REQUEST, i], x[MEMORY_REQUEST, i], x[CPU_LOAD, i],
+                x[MEMORY_LOAD, i], x[CPU_DEMAND, i], x[MEMORY_DEMAND, i], x[CPU_PEAK, i],
+                x[MEMORY_PEAK, i], x[TASKS, i], same[i],
             )  # fmt: skip
             scores[i] = float(score(node, task)) if fits(node, task) else -np.inf
 
@@ -297,72 +300,82 @@ def estimate(value: int, weight: float, percent: int) -> int:
 
 
 @njit(cache=True)
-def _bind(c: Cluster, tasks: Tasks, task: int, node: int, now: Now) -> None:
-    """Put a task on a node."""
-    c.counts[FREE] -= 1
-    s = c.free[c.counts[FREE]]
-    c.counts[USED] = max(c.counts[USED], s + 1)
-    slots, end = c.slots, tasks.samples.end
-    slot, sample = slots[s], tasks.first[task]
-    slot.task, slot.node, slot.start, slot.last = task, node, now.time, tasks.last[task]
-    slot.cpu, slot.memory = 0, 0
-    slot.loaded = min(sample + now.loaded_samples, slot.last)
-    while sample < slot.loaded and end[sample] <= 0:
-        sample += 1
-    slot.cpu_request, slot.memory_request = tasks.cpu_request[task], tasks.memory_request[task]
-    slot.previous, slot.next = NONE, c.head[node]
-    if slot.next != NONE:
-        slots[slot.next].previous = s
-    c.head[node] = s
-    _count(c, tasks, slot, 1)
-    c.load[0, node] += estimate(slot.cpu_request, now.fresh_weight, now.fresh_percent)
-    c.load[1, node] += estimate(slot.memory_request, now.fresh_weight, now.fresh_percent)
-    tasks.node[task], tasks.bound[task] = node, now.tick
-    if sample == slot.loaded:
-        c.until[s] = ENDED
-        c.counts[ENDING] += 1
-        return
-    if sample == slot.loaded - 1:
-        slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
-    slot.sample, slot.cpu = sample, tasks.samples.cpu[sample]
-    slot.memory = tasks.samples.memory[sample]
-    c.demand[0, node] += slot.cpu
-    c.demand[1, node] += slot.memory
-    c.until[s] = now.time + end[sample]
+def _admit(c: Cluster, tasks: Tasks, job: int, j: int, node: int, now: Now) -> None:
+    """Count a task on a node, as policies see it; it gets its slot when the tick is scheduled."""
+    begin, nodes = tasks.begin[j], c.nodes
+    c.placed[c.counts[PLACED]] = j
+    c.counts[PLACED] += 1
+    tasks.node[j], tasks.bound[j] = node, now.tick
+    cpu, memory = tasks.cpu_request[j], tasks.memory_request[j]
+    nodes[CPU_REQUEST, node] += cpu
+    nodes[MEMORY_REQUEST, node] += memory
+    nodes[CPU_LOAD, node] += estimate(cpu, now.fresh_weight, now.fresh_percent)
+    nodes[MEMORY_LOAD, node] += estimate(memory, now.fresh_weight, now.fresh_percent)
+    if begin < min(tasks.first[j] + now.loaded_samples, tasks.last[j]):
+        nodes[CPU_DEMAND, node] += tasks.samples.cpu[begin]
+        nodes[MEMORY_DEMAND, node] += tasks.samples.memory[begin]
+    nodes[CPU_PEAK, node] += tasks.cpu_peak[j]
+    nodes[MEMORY_PEAK, node] += tasks.memory_peak[j]
+    nodes[TASKS, node] += 1
+    if c.row_job[job % ROWS] == job:
+        c.rows[job % ROWS, node] += 1
 
 
 @njit(cache=True)
-def _count(c: Cluster, tasks: Tasks, slot: Any, sign: int) -> None:  # noqa: ANN401
-    """Add a task to the sums of its node, or take it away."""
-    node = slot.node
-    c.counts[RUNNING] += sign
-    c.tasks[node] += sign
-    c.request[0, node] += sign * slot.cpu_request
-    c.request[1, node] += sign * slot.memory_request
-    c.peak[0, node] += sign * tasks.cpu_peak[slot.task]
-    c.peak[1, node] += sign * tasks.memory_peak[slot.task]
-    job = tasks.job[slot.task]
-    if c.row_job[job % ROWS] == job:
-        c.rows[job % ROWS, node] += sign
+def bind(c: Cluster, tasks: Tasks, now: Now) -> None:
+    """Give the tasks that were placed in this tick a slot, linked to their node."""
+    slots, free, until, head, placed = c.slots, c.free, c.until, c.head, c.placed
+    nodes, begins, first, last = tasks.node, tasks.begin, tasks.first, tasks.last
+    cpu_request, memory_request = tasks.cpu_request, tasks.memory_request
+    end, cpus, memories = tasks.samples
+    height, used = c.counts[FREE], c.counts[USED]
+    for k in range(c.counts[PLACED]):
+        j, height = placed[k], height - 1
+        s, node, sample = free[height], nodes[j], begins[j]
+        slot, used = slots[s], max(used, s + 1)
+        slot.task, slot.node, slot.start, slot.last = j, node, now.time, last[j]
+        slot.cpu_request, slot.memory_request = cpu_request[j], memory_request[j]
+        slot.previous, slot.next = NONE, head[node]
+        if slot.next != NONE:
+            slots[slot.next].previous = s
+        head[node] = s
+        slot.loaded = min(first[j] + now.loaded_samples, slot.last)
+        if sample >= slot.loaded:
+            slot.cpu, slot.memory, until[s] = 0, 0, ENDED
+            c.counts[ENDING] += 1
+            continue
+        if sample == slot.loaded - 1:
+            slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
+        slot.sample, slot.cpu, slot.memory = sample, cpus[sample], memories[sample]
+        until[s] = now.time + end[sample]
+    c.counts[RUNNING] += c.counts[PLACED]
+    c.counts[FREE], c.counts[USED], c.counts[PLACED] = height, used, 0
+    _finish_ended(c, tasks)
 
 
 @njit(cache=True)
 def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
     """Take a finished task from its node and free its slot."""
-    slot = c.slots[s]
+    slot, nodes = c.slots[s], c.nodes
+    j, node, job = slot.task, slot.node, tasks.job[slot.task]
     if slot.previous == NONE:
-        c.head[slot.node] = slot.next
+        c.head[node] = slot.next
     else:
         c.slots[slot.previous].next = slot.next
     if slot.next != NONE:
         c.slots[slot.next].previous = slot.previous
-    c.demand[0, slot.node] -= slot.cpu
-    c.demand[1, slot.node] -= slot.memory
-    _count(c, tasks, slot, -1)
-    tasks.node[slot.task] = FINISHED
-    c.until[s] = NEVER
-    c.free[c.counts[FREE]] = s
+    nodes[CPU_REQUEST, node] -= slot.cpu_request
+    nodes[MEMORY_REQUEST, node] -= slot.memory_request
+    nodes[CPU_DEMAND, node] -= slot.cpu
+    nodes[MEMORY_DEMAND, node] -= slot.memory
+    nodes[CPU_PEAK, node] -= tasks.cpu_peak[j]
+    nodes[MEMORY_PEAK, node] -= tasks.memory_peak[j]
+    nodes[TASKS, node] -= 1
+    if c.row_job[job % ROWS] == job:
+        c.rows[job % ROWS, node] -= 1
+    tasks.node[j], c.until[s], c.free[c.counts[FREE]] = FINISHED, NEVER, s
     c.counts[FREE] += 1
+    c.counts[RUNNING] -= 1
 
 
 @njit(cache=True)
@@ -370,7 +383,7 @@ def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
     """Bring the demand of all tasks whose sample ended up to date."""
     # Arrays are taken out of the tuples before the loop, and nothing is called in it: either
     # would cost more than the update of a task.
-    slots, until, demand = c.slots, c.until, c.demand
+    slots, until, nodes = c.slots, c.until, c.nodes
     end, cpus, memories = tasks.samples
     for s in range(c.counts[USED]):
         if until[s] > now.time:
@@ -385,8 +398,8 @@ def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
             continue
         if sample == slot.loaded - 1:
             slot.loaded = min(slot.loaded + now.loaded_samples, slot.last)
-        demand[0, slot.node] += cpus[sample] - slot.cpu
-        demand[1, slot.node] += memories[sample] - slot.memory
+        nodes[CPU_DEMAND, slot.node] += cpus[sample] - slot.cpu
+        nodes[MEMORY_DEMAND, slot.node] += memories[sample] - slot.memory
         slot.cpu, slot.memory, slot.sample = cpus[sample], memories[sample], sample
         until[s] = slot.start + end[sample]
     _finish_ended(c, tasks)
@@ -412,15 +425,15 @@ def _same_class(tasks: Tasks, a: int, b: int, policy: Compiled) -> bool:
     if policy.reads_demand:
         same = same and tasks.cpu_peak[a] == tasks.cpu_peak[b]
         same = same and tasks.memory_peak[a] == tasks.memory_peak[b]
-        same = same and tasks.samples.cpu[tasks.first[a]] == tasks.samples.cpu[tasks.first[b]]
-        same = same and tasks.samples.memory[tasks.first[a]] == tasks.samples.memory[tasks.first[b]]
+        same = same and tasks.samples.cpu[tasks.begin[a]] == tasks.samples.cpu[tasks.begin[b]]
+        same = same and tasks.samples.memory[tasks.begin[a]] == tasks.samples.memory[tasks.begin[b]]
     return same
 
 
 @njit(cache=True)
 def _task(tasks: Tasks, j: int) -> Task:
     """Return what a policy sees of a task."""
-    k = tasks.first[j]
+    k = min(tasks.begin[j], tasks.last[j] - 1)
     return Task(
         tasks.cpu_request[j], tasks.memory_request[j], np.int64(tasks.samples.cpu[k]),
         tasks.samples.memory[k], tasks.cpu_peak[j], tasks.memory_peak[j],
@@ -462,13 +475,13 @@ def schedule(
             task = _task(tasks, j)
             if previous == NONE or not _same_class(tasks, previous, j, policy):
                 same = _same_job(c, tasks, tasks.job[j])
-                scan(c, same, task, 0, len(c.tasks))
+                scan(c, same, task, 0, len(scores))
                 for b in range(len(block_best)):
                     _block(scores, block_best, b)
                 previous = j
             node = _best(scores, block_best)
             if node != NONE:
-                _bind(c, tasks, j, node, now)
+                _admit(c, tasks, tasks.job[j], j, node, now)
                 scan(c, same, task, node, node + 1)
                 _block(scores, block_best, node // BLOCK)
             elif policy.monotone and known < REFUSED:
@@ -478,7 +491,6 @@ def schedule(
             queue.failed[failed] = j
             failed += 1
     _requeue(queue, tasks.priority, policy.queue, left, failed)
-    _finish_ended(c, tasks)
 
 
 @njit(cache=True)
@@ -572,22 +584,23 @@ def _gather(slots: Array, s: int, demand: Array, request: Array) -> int:
 @njit(cache=True)
 def measure(c: Cluster, overflow: bool) -> int:
     """Set the usage of every node; return the number of satisfied tasks."""
-    slots, head, tasks, used, usage = c.slots, c.head, c.tasks, c.demand, c.usage
+    slots, head, nodes = c.slots, c.head, c.nodes
     capacity, satisfied = c.capacity, 0
-    demand = np.empty((2, tasks.max()), np.int64)
+    demand = np.empty((2, nodes[TASKS].max()), np.int64)
     request, given = np.empty_like(demand), np.empty_like(demand)
-    for i in range(len(tasks)):
-        usage[0, i], usage[1, i] = used[0, i], used[1, i]
-        if used[0, i] <= capacity[0] and used[1, i] <= capacity[1]:
-            satisfied += tasks[i]
+    for i in range(len(head)):
+        cpu, memory = nodes[CPU_DEMAND, i], nodes[MEMORY_DEMAND, i]
+        if cpu <= capacity[0] and memory <= capacity[1]:
+            nodes[CPU_USAGE, i], nodes[MEMORY_USAGE, i] = cpu, memory
+            satisfied += nodes[TASKS, i]
             continue
         n = _gather(slots, head[i], demand, request)
-        usage[0, i] = _share(demand[0], request[0], given[0], n, capacity[0], False)
-        usage[1, i] = _share(demand[1], request[1], given[1], n, capacity[1], overflow)
+        nodes[CPU_USAGE, i] = _share(demand[0], request[0], given[0], n, capacity[0], False)
+        nodes[MEMORY_USAGE, i] = _share(demand[1], request[1], given[1], n, capacity[1], overflow)
         for j in range(n):
-            cpu = given[0, j] >= demand[0, j] or given[0, j] >= request[0, j]
-            memory = given[1, j] >= demand[1, j] or given[1, j] >= request[1, j]
-            satisfied += cpu and memory
+            met = given[0, j] >= demand[0, j] or given[0, j] >= request[0, j]
+            met = met and (given[1, j] >= demand[1, j] or given[1, j] >= request[1, j])
+            satisfied += met
     return satisfied
 
 

@@ -25,7 +25,11 @@ NODE_COLUMNS = ("req_mcpu", "req_bytes", "demand_mcpu", "demand_bytes", "alloc_m
 QUEUE_COLUMNS = ("qos", "P", "pending", "satisfied", "pods")
 """Columns of `Result.queue`."""
 
-RESOURCES = ("cpu", "memory")
+LARGE = 10_000.0
+"""Penalties above this are applied as this; the loads of all but empty nodes exceed them."""
+
+SUMS = [f"{resource}_{sums}" for sums in ("request", "demand", "usage")
+        for resource in ("cpu", "memory")]  # fmt: skip
 
 
 def node_names(n: int) -> list[str]:
@@ -48,6 +52,8 @@ class Penalty:
     def __post_init__(self) -> None:
         self._real = np.float32 if self.rules.single_precision else np.float64
         self.value = self._real(self.rules.start_penalty)
+        top = float(np.finfo(self._real).max) / (2 + self.rules.beta)
+        self._cap = self._real(min(self.rules.max_penalty, top))
         self._last_qos = self._real(1)
         self._good = False
 
@@ -66,7 +72,7 @@ class Penalty:
             if self._must_rise(qos, target):
                 base = real(1 if rules.base == "one" else rules.min_penalty)
                 value = self.value + real(rules.beta) * (self.value - base)
-                self.value = min(value, real(rules.max_penalty))
+                self.value = min(value, self._cap)
                 self._good = False
         elif qos > target:
             self.value = max(real(rules.alpha) * self.value, real(rules.min_penalty))
@@ -203,15 +209,14 @@ class _Run:
     def run(self, record_nodes: bool, on_tick: Callable[[int], object] | None) -> Result:
         """Run all ticks."""
         c = self.cluster
-        nodes = np.empty((self.ticks, len(c.tasks), 7), np.int64) if record_nodes else None
+        nodes = np.empty((self.ticks, len(c.head), 7), np.int64) if record_nodes else None
         rows = []
         for tick in range(self.ticks + 1):
             row = self._tick(tick)
             if tick:
                 rows.append(row)
                 if nodes is not None:
-                    sums = (c.request, c.demand, c.usage)
-                    nodes[tick - 1] = np.vstack([*sums, c.tasks[np.newaxis]]).T
+                    nodes[tick - 1] = c.nodes[: len(NODE_COLUMNS)].T
             if on_tick is not None:
                 on_tick(tick)
         return Result(pd.DataFrame(rows), self.tasks.node, self.tasks.bound, nodes)
@@ -223,19 +228,21 @@ class _Run:
             self.queue, self.tasks.priority, self.policy.queue, first, self.submitted[tick]
         )
         now = self._now(tick)
-        monitored = c.demand if self.rules.load == "demand" else c.usage
+        first = engine.CPU_DEMAND if self.rules.load == "demand" else engine.CPU_USAGE
+        monitored = np.minimum(c.nodes[first : first + 2], 32 * MEMORY_CAPACITY)
         weight, percent = self._weights()
-        c.load[:] = (
-            monitored * percent // 100 if percent >= 0 else (weight * monitored).astype(np.int64)
+        c.nodes[engine.CPU_LOAD : engine.MEMORY_LOAD + 1] = (
+            monitored * percent // 100 if percent >= 0 else weight * monitored
         )
         engine.advance(c, self.tasks, now)
         engine.schedule(c, self.tasks, self.queue, self.scan, self.policy, now)
+        engine.bind(c, self.tasks, now)
         satisfied = engine.measure(c, self.rules.sharing == "overflow")
         return self._row(tick, int(satisfied))
 
     def _weights(self) -> tuple[float, int]:
         """Return the penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
-        value = self.penalty.value
+        value = min(self.penalty.value, type(self.penalty.value)(LARGE))
         percent = int(np.floor(type(value)(100) * value)) if self.rules.penalty_in_percent else -1
         return float(value), percent
 
@@ -256,12 +263,11 @@ class _Run:
             "submitted": submitted, "pending": pending, "running": running,
             "finished": submitted - pending - running, "satisfied": satisfied,
         }  # fmt: skip
-        for name, sums in (("request", c.request), ("demand", c.demand), ("usage", c.usage)):
-            for r, resource in enumerate(RESOURCES):
-                total = int(sums[r].sum())
-                row[f"{resource}_{name}"] = total / (len(c.tasks) * int(c.capacity[r]))
-                if name != "request":
-                    row[f"{resource}_{name}_std"] = float((sums[r] / c.capacity[r]).std())
+        for k, column in enumerate(SUMS):
+            capacity = int(c.capacity[k % 2])
+            row[column] = int(c.nodes[k].sum()) / (len(c.head) * capacity)
+            if k >= engine.CPU_DEMAND:
+                row[f"{column}_std"] = float((c.nodes[k] / capacity).std())
         return row
 
 
@@ -278,12 +284,14 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     jobs, job = np.unique(workload.job, return_inverse=True)
     by_job = np.argsort(job, kind="stable")
     n = len(workload)
+    timed = np.add.reduceat(workload.sample_end <= 0, starts)
+    begin = first + timed[workload.series]
     samples = engine.Samples(
         *map(_writable, (workload.sample_end, workload.cpu_demand, workload.memory_demand))
     )
     tasks = engine.Tasks(
         _writable(job), _writable(workload.cpu_request), _writable(workload.memory_request),
-        first, last, samples, cpu_peak[workload.series], memory_peak[workload.series],
+        first, last, begin, samples, cpu_peak[workload.series], memory_peak[workload.series],
         np.zeros(n, np.int64), by_job, np.searchsorted(job[by_job], np.arange(len(jobs) + 1)),
         np.full(n, -1, np.int32), np.full(n, -1, np.int32),
     )  # fmt: skip
@@ -293,15 +301,12 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
 
 
 def _cluster(nodes: int, n_tasks: int) -> engine.Cluster:
-    def sums() -> NDArray[np.int64]:
-        return np.zeros((2, nodes), np.int64)
-
     blocks = -(-nodes // engine.BLOCK)
     return engine.Cluster(
-        np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), sums(), sums(), sums(), sums(),
-        sums(), np.zeros(nodes, np.int64), np.full(nodes, -1, np.int32),
-        np.empty(n_tasks, engine.SLOT), np.arange(n_tasks - 1, -1, -1, dtype=np.int32),
-        np.full(n_tasks, engine.NEVER, np.int32), np.array([n_tasks, 0, 0, 0], np.int64),
+        np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), np.zeros((11, nodes), np.int64),
+        np.full(nodes, -1, np.int32), np.empty(n_tasks, engine.SLOT),
+        np.arange(n_tasks - 1, -1, -1, dtype=np.int32), np.full(n_tasks, engine.NEVER, np.int32),
+        np.array([n_tasks, 0, 0, 0, 0], np.int64), np.empty(n_tasks, np.int32),
         np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
         np.empty(nodes), np.empty(blocks),
     )  # fmt: skip
