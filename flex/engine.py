@@ -33,15 +33,10 @@ __all__ = [
     "Queue",
     "Samples",
     "Tasks",
-    "advance",
-    "bind",
     "compiled",
-    "estimate",
     "jit",
-    "measure",
     "rank",
-    "schedule",
-    "submit",
+    "tick",
 ]
 
 Array = NDArray[Any]
@@ -63,6 +58,8 @@ BLOCK = 64
 """Nodes whose best score is kept together."""
 ROWS = 256
 """Jobs whose tasks per node are kept at hand."""
+MOST = 2**42
+"""Monitored loads above this, 32 nodes' memory, count as this, so that no product overflows."""
 REFUSED = 64
 """Requests that fitted nowhere, kept for the rest of a tick."""
 
@@ -120,6 +117,8 @@ class Cluster(NamedTuple):
     rows: Array
     """Tasks per node of some jobs, (ROWS, nodes)."""
     row_job: Array
+    sums: Array
+    """(ticks, 10): sums over nodes of the first six rows, and four standard deviations."""
     scores: Array
     """Scores of the nodes for the last class of task."""
     block_best: Array
@@ -148,14 +147,24 @@ class Now(NamedTuple):
 
     tick: int
     time: int
-    failures: int
-    loaded_samples: int
+    first: int
+    last: int
+    """Tasks from first to last - 1 arrive."""
+    weight: float
+    percent: int
+    """Penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
     fresh_weight: float
     fresh_percent: int
+    """The same for tasks that have not been monitored yet."""
+    monitored: int
+    """Row of the nodes' table that is monitored as their load."""
+    failures: int
+    loaded_samples: int
+    overflow: bool
 
 
 @njit(cache=True)
-def submit(queue: Queue, priority: Array, kind: int, first: int, last: int) -> None:
+def _submit(queue: Queue, priority: Array, kind: int, first: int, last: int) -> None:
     """Put tasks first to last - 1 into the queue."""
     size = queue.size[0]
     for task in range(first, last):
@@ -240,11 +249,11 @@ def compiled(policy: Policy, c: Cluster, tasks: Tasks, queue: Queue) -> Any:  # 
     """
     task = nb.typeof(Task(*range(len(Task._fields))))
     scan = nb.void(nb.typeof(c), nb.typeof(c.rows[0]), task, nb.int64, nb.int64)
-    if not schedule.signatures:
-        facts = Compiled(FIFO, True, True, True), Now(0, 1, 0, 1, 1.0, -1)
+    if not tick.signatures:
+        facts = Compiled(FIFO, True, True, True), Now(0, 0, 0, 0, 1.0, -1, 1.0, -1, 0, 0, 1, True)
         types = [nb.typeof(x) for x in (c, tasks, queue, *facts)]
-        schedule.compile((*types[:3], nb.types.FunctionType(scan), *types[3:]))
-        schedule.disable_compile()
+        tick.compile((*types[:3], nb.types.FunctionType(scan), *types[3:]))
+        tick.disable_compile()
     return _compiled(policy, scan)
 
 
@@ -294,7 +303,7 @@ def _best(scores: Array, block_best: Array) -> int:
 
 
 @njit(cache=True)
-def estimate(value: int, weight: float, percent: int) -> int:
+def _estimate(value: int, weight: float, percent: int) -> int:
     """Return a load times the penalty: in whole percent, or times weight if percent is -1."""
     return value * percent // 100 if percent >= 0 else np.int64(weight * value)
 
@@ -309,8 +318,8 @@ def _admit(c: Cluster, tasks: Tasks, job: int, j: int, node: int, now: Now) -> N
     cpu, memory = tasks.cpu_request[j], tasks.memory_request[j]
     nodes[CPU_REQUEST, node] += cpu
     nodes[MEMORY_REQUEST, node] += memory
-    nodes[CPU_LOAD, node] += estimate(cpu, now.fresh_weight, now.fresh_percent)
-    nodes[MEMORY_LOAD, node] += estimate(memory, now.fresh_weight, now.fresh_percent)
+    nodes[CPU_LOAD, node] += _estimate(cpu, now.fresh_weight, now.fresh_percent)
+    nodes[MEMORY_LOAD, node] += _estimate(memory, now.fresh_weight, now.fresh_percent)
     if begin < min(tasks.first[j] + now.loaded_samples, tasks.last[j]):
         nodes[CPU_DEMAND, node] += tasks.samples.cpu[begin]
         nodes[MEMORY_DEMAND, node] += tasks.samples.memory[begin]
@@ -322,7 +331,7 @@ def _admit(c: Cluster, tasks: Tasks, job: int, j: int, node: int, now: Now) -> N
 
 
 @njit(cache=True)
-def bind(c: Cluster, tasks: Tasks, now: Now) -> None:
+def _bind(c: Cluster, tasks: Tasks, now: Now) -> None:
     """Give the tasks that were placed in this tick a slot, linked to their node."""
     slots, free, until, head, placed = c.slots, c.free, c.until, c.head, c.placed
     nodes, begins, first, last = tasks.node, tasks.begin, tasks.first, tasks.last
@@ -379,7 +388,7 @@ def _finish(c: Cluster, tasks: Tasks, s: int) -> None:
 
 
 @njit(cache=True)
-def advance(c: Cluster, tasks: Tasks, now: Now) -> None:
+def _advance(c: Cluster, tasks: Tasks, now: Now) -> None:
     """Bring the demand of all tasks whose sample ended up to date."""
     # Arrays are taken out of the tuples before the loop, and nothing is called in it: either
     # would cost more than the update of a task.
@@ -450,7 +459,7 @@ def _hopeless(refused: Array, n: int, cpu: int, memory: int) -> bool:
 
 
 @njit(cache=True)
-def schedule(
+def _schedule(
     c: Cluster,
     tasks: Tasks,
     queue: Queue,
@@ -582,7 +591,7 @@ def _gather(slots: Array, s: int, demand: Array, request: Array) -> int:
 
 
 @njit(cache=True)
-def measure(c: Cluster, overflow: bool) -> int:
+def _measure(c: Cluster, overflow: bool) -> int:
     """Set the usage of every node; return the number of satisfied tasks."""
     slots, head, nodes = c.slots, c.head, c.nodes
     capacity, satisfied = c.capacity, 0
@@ -601,6 +610,52 @@ def measure(c: Cluster, overflow: bool) -> int:
             met = given[0, j] >= demand[0, j] or given[0, j] >= request[0, j]
             met = met and (given[1, j] >= demand[1, j] or given[1, j] >= request[1, j])
             satisfied += met
+    return satisfied
+
+
+@njit(cache=True)
+def _monitor(c: Cluster, now: Now) -> None:
+    """Set the estimated loads: what was monitored at the last tick, times the penalty."""
+    nodes = c.nodes
+    for r in range(2):
+        for i in range(len(c.head)):
+            monitored = min(nodes[now.monitored + r, i], MOST)
+            nodes[CPU_LOAD + r, i] = _estimate(monitored, now.weight, now.percent)
+
+
+@njit(cache=True)
+def _total(c: Cluster, now: Now) -> None:
+    """Record the sums over nodes, and standard deviations of demand and usage."""
+    nodes, sums, n = c.nodes, c.sums, len(c.head)
+    for k in range(TASKS):
+        total = np.int64(0)
+        for i in range(n):
+            total += nodes[k, i]
+        sums[now.tick, k] = total
+        if k >= CPU_DEMAND:
+            squares = 0.0
+            for i in range(n):
+                squares += (nodes[k, i] - total / n) ** 2
+            sums[now.tick, TASKS + k - CPU_DEMAND] = np.sqrt(squares / n)
+
+
+@njit(cache=True)
+def tick(
+    c: Cluster,
+    tasks: Tasks,
+    queue: Queue,
+    scan: Any,  # noqa: ANN401
+    policy: Compiled,
+    now: Now,
+) -> int:
+    """Run one tick; return the number of satisfied tasks."""
+    _submit(queue, tasks.priority, policy.queue, now.first, now.last)
+    _monitor(c, now)
+    _advance(c, tasks, now)
+    _schedule(c, tasks, queue, scan, policy, now)
+    _bind(c, tasks, now)
+    satisfied = _measure(c, now.overflow)
+    _total(c, now)
     return satisfied
 
 

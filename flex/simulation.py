@@ -96,7 +96,7 @@ class Result:
     ----------
     history : one row a tick
         ``time_s``, ``qos``, ``penalty`` (before the update of the tick), ``submitted``,
-        ``pending``, ``running``, ``finished``, ``satisfied`` (tasks), and for ``cpu`` and
+        ``pending``, ``running``, ``satisfied``, ``finished`` (tasks), and for ``cpu`` and
         ``memory`` the cluster's ``_request``, ``_demand`` and ``_usage`` as a share of its
         capacity, and the standard deviation over nodes of demand and usage as a share of a
         node's capacity (``_demand_std``, ``_usage_std``).
@@ -196,7 +196,7 @@ class _Run:
             policy.reads(["cpu_demand", "memory_demand", "cpu_peak", "memory_peak"]),
         )
         self.tasks = _tasks(workload, policy)
-        self.cluster = _cluster(nodes, len(workload))
+        self.cluster = _cluster(nodes, len(workload), ticks)
         n = len(workload)
         self.queue = engine.Queue(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, int))
         # Tasks that arrive between two ticks are submitted at the later one.
@@ -208,37 +208,33 @@ class _Run:
 
     def run(self, record_nodes: bool, on_tick: Callable[[int], object] | None) -> Result:
         """Run all ticks."""
-        c = self.cluster
+        c, rows = self.cluster, []
         nodes = np.empty((self.ticks, len(c.head), 7), np.int64) if record_nodes else None
-        rows = []
         for tick in range(self.ticks + 1):
-            row = self._tick(tick)
-            if tick:
-                rows.append(row)
-                if nodes is not None:
-                    nodes[tick - 1] = c.nodes[: len(NODE_COLUMNS)].T
+            rows.append(self._tick(tick))
+            if tick and nodes is not None:
+                nodes[tick - 1] = c.nodes[: len(NODE_COLUMNS)].T
             if on_tick is not None:
                 on_tick(tick)
-        return Result(pd.DataFrame(rows), self.tasks.node, self.tasks.bound, nodes)
+        return Result(self._history(rows), self.tasks.node, self.tasks.bound, nodes)
 
-    def _tick(self, tick: int) -> dict[str, float]:
-        c = self.cluster
-        first = self.submitted[tick - 1] if tick else 0
-        engine.submit(
-            self.queue, self.tasks.priority, self.policy.queue, first, self.submitted[tick]
-        )
-        now = self._now(tick)
-        first = engine.CPU_DEMAND if self.rules.load == "demand" else engine.CPU_USAGE
-        monitored = np.minimum(c.nodes[first : first + 2], 32 * MEMORY_CAPACITY)
-        weight, percent = self._weights()
-        c.nodes[engine.CPU_LOAD : engine.MEMORY_LOAD + 1] = (
-            monitored * percent // 100 if percent >= 0 else weight * monitored
-        )
-        engine.advance(c, self.tasks, now)
-        engine.schedule(c, self.tasks, self.queue, self.scan, self.policy, now)
-        engine.bind(c, self.tasks, now)
-        satisfied = engine.measure(c, self.rules.sharing == "overflow")
-        return self._row(tick, int(satisfied))
+    def _tick(self, tick: int) -> tuple[float, ...]:
+        c, penalty = self.cluster, float(self.penalty.value)
+        satisfied = engine.tick(c, self.tasks, self.queue, self.scan, self.policy, self._now(tick))
+        running, pending = int(c.counts[engine.RUNNING]), int(self.queue.size[0])
+        qos = self.penalty.update(satisfied, running)
+        return qos, penalty, int(self.submitted[tick]), pending, running, satisfied
+
+    def _now(self, tick: int) -> engine.Now:
+        rules, penalised = self.rules, self._weights()
+        fresh = {"request": (1.0, -1), "nothing": (0.0, -1), "penalised": penalised}[rules.fresh]
+        return engine.Now(
+            tick, tick * self.tick_s, self.submitted[tick - 1] if tick else 0,
+            self.submitted[tick], *penalised, *fresh,
+            engine.CPU_DEMAND if rules.load == "demand" else engine.CPU_USAGE,
+            len(self.queue.tasks) if rules.failures is None else rules.failures,
+            self.loaded_samples, rules.sharing == "overflow",
+        )  # fmt: skip
 
     def _weights(self) -> tuple[float, int]:
         """Return the penalty as a factor, and in whole percent (-1 if the rules do not cut it)."""
@@ -246,29 +242,18 @@ class _Run:
         percent = int(np.floor(type(value)(100) * value)) if self.rules.penalty_in_percent else -1
         return float(value), percent
 
-    def _now(self, tick: int) -> engine.Now:
-        failures = len(self.queue.tasks) if self.rules.failures is None else self.rules.failures
-        weight, percent = {
-            "request": (1.0, -1), "nothing": (0.0, -1), "penalised": self._weights()
-        }[self.rules.fresh]  # fmt: skip
-        return engine.Now(tick, tick * self.tick_s, failures, self.loaded_samples, weight, percent)
-
-    def _row(self, tick: int, satisfied: int) -> dict[str, float]:
+    def _history(self, rows: list[tuple[float, ...]]) -> pd.DataFrame:
+        columns = ["qos", "penalty", "submitted", "pending", "running", "satisfied"]
+        history = pd.DataFrame(rows, columns=columns)
+        history.insert(0, "time_s", np.arange(len(rows)) * self.tick_s)
+        left = history["submitted"] - history["pending"] - history["running"]
+        history.insert(6, "finished", left)
         c = self.cluster
-        running, pending = int(c.counts[engine.RUNNING]), int(self.queue.size[0])
-        submitted = int(self.submitted[tick])
-        row: dict[str, float] = {"time_s": tick * self.tick_s, "penalty": float(self.penalty.value)}
-        row["qos"] = self.penalty.update(satisfied, running)
-        row |= {
-            "submitted": submitted, "pending": pending, "running": running,
-            "finished": submitted - pending - running, "satisfied": satisfied,
-        }  # fmt: skip
-        for k, column in enumerate(SUMS):
-            capacity = int(c.capacity[k % 2])
-            row[column] = int(c.nodes[k].sum()) / (len(c.head) * capacity)
-            if k >= engine.CPU_DEMAND:
-                row[f"{column}_std"] = float((c.nodes[k] / capacity).std())
-        return row
+        for k, name in enumerate(SUMS):
+            history[name] = c.sums[:, k] / (len(c.head) * c.capacity[k % 2])
+        for k, name in enumerate(SUMS[2:], start=len(SUMS)):
+            history[f"{name}_std"] = c.sums[:, k] / c.capacity[k % 2]
+        return history.iloc[1:].reset_index(drop=True)
 
 
 def _writable(array: NDArray[Any]) -> NDArray[Any]:
@@ -300,7 +285,7 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     return tasks
 
 
-def _cluster(nodes: int, n_tasks: int) -> engine.Cluster:
+def _cluster(nodes: int, n_tasks: int, ticks: int) -> engine.Cluster:
     blocks = -(-nodes // engine.BLOCK)
     return engine.Cluster(
         np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), np.zeros((11, nodes), np.int64),
@@ -308,5 +293,5 @@ def _cluster(nodes: int, n_tasks: int) -> engine.Cluster:
         np.arange(n_tasks - 1, -1, -1, dtype=np.int32), np.full(n_tasks, engine.NEVER, np.int32),
         np.array([n_tasks, 0, 0, 0, 0], np.int64), np.empty(n_tasks, np.int32),
         np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
-        np.empty(nodes), np.empty(blocks),
+        np.empty((ticks + 1, 10)), np.empty(nodes), np.empty(blocks),
     )  # fmt: skip
