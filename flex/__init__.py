@@ -1,3 +1,46 @@
-"""Flex task scheduling (Le and Liu, arXiv 2006.01354): the package of the first paper."""
+"""Scheduling tasks on a cluster by what they use: Flex, and the schedulers it is compared with.
 
-__all__: list[str] = []
+A reproduction of Le and Liu, "Flex: Closing the Gaps between Usage and Allocation" (arXiv
+2006.01354), that is useful on its own tasks and schedulers too:
+
+>>> from flex import simulate, synthesize
+>>> day = synthesize(n_tasks=7140, seed=1)
+>>> result = simulate(day, "FlexF", nodes=40, ticks=60)
+>>> len(result.history), bool(result.history["cpu_request"].iloc[-1] > 1)
+(60, True)
+
+Modules: `workload` (tasks as flat arrays), `formats` (files of tasks), `synthetic` and
+`synthetic_demand` (a day calibrated on the Google trace), `schedulers` (policies, and how to
+write one), `rules` (the author's and the paper's), `simulation` and `engine` (the cluster),
+`metrics`, `theory` (load balancing of Section 3), `experiments` (a function for each figure),
+`data` (recorded runs and tables). On the command line: ``python -m flex run TASKS``.
+"""
+
+from flex.formats import load, read_tasks, read_workload, save
+from flex.rules import AUTHOR, PAPER, Rules
+from flex.schedulers import POLICIES, Node, Policy, Task, percent_free
+from flex.simulation import Result, simulate
+from flex.synthetic import synthesize
+from flex.synthetic_demand import Day
+from flex.workload import Workload, WorkloadError
+
+__all__ = [
+    "AUTHOR",
+    "PAPER",
+    "POLICIES",
+    "Day",
+    "Node",
+    "Policy",
+    "Result",
+    "Rules",
+    "Task",
+    "Workload",
+    "WorkloadError",
+    "load",
+    "percent_free",
+    "read_tasks",
+    "read_workload",
+    "save",
+    "simulate",
+    "synthesize",
+]

@@ -26,7 +26,7 @@ from tqdm import tqdm
 from bookkit.dependencies import ROOT, files_below
 
 PACKAGES = ("flex", "sparkpart")
-LIBRARIES = ("numpy", "pandas", "scipy")
+LIBRARIES = ("numba", "numpy", "pandas", "scipy")
 
 Experiment = Callable[..., pd.DataFrame]
 Task = tuple[str, tuple[tuple[str, Any], ...]]

@@ -17,6 +17,26 @@ MODEL_DASHES = {"eq2": (1, 1), "eq3": (5, 2), "eq4": "", "eq5": (4, 1.5), "ernes
 SENDER_COLOURS = dict(
     zip((8, 16, 32, 56, 64, 96), sns.color_palette("viridis", 6).as_hex(), strict=True)
 )
+# The methods of the Flex paper, and the policies beyond it.
+METHOD_COLOURS = {
+    "FirstFit": "#949494",
+    "LeastFit": "#0173B2",
+    "Oversub": "#D55E00",
+    "FlexF": "#029E73",
+    "FlexL": "#CC78BC",
+    "BestFit": "#CA9161",
+    "Oracle": "#222222",
+}
+METHOD_DASHES = {
+    "FirstFit": (1, 1),
+    "LeastFit": (5, 2),
+    "Oversub": (4, 1.5, 1, 1.5),
+    "FlexF": "",
+    "FlexL": (2, 1),
+    "BestFit": (3, 1, 1, 1),
+    "Oracle": (1, 2),
+}
+METHOD_MARKERS = {"LeastFit": "s", "Oversub": "X", "FlexF": "o", "FlexL": "D"}
 INK, QUIET = "#222222", "#949494"
 
 

@@ -1,3 +1,42 @@
-"""Experiments: one pure function for each figure or table of the book."""
+"""Every figure, algorithm and theorem of Sections 3 to 5 of Le and Liu as a data frame.
 
-__all__: list[str] = []
+Each function is pure: it depends on its arguments and the package alone, and returns a tidy
+frame. ``scale`` is "paper" (714,030 tasks, 4000 nodes, 24 hours) or "quick" (a hundredth of the
+tasks and nodes); random days take seeds.
+"""
+
+from flex.experiments.ablation import ablation, own_policies, rule_choices, workload_choices
+from flex.experiments.cluster import (
+    author_points,
+    figure6,
+    figure7_cdf,
+    figure7_violations,
+    figure8,
+    figure9,
+    figure9_order,
+    figure10,
+    figure11,
+    headlines,
+    overflow_effect,
+)
+from flex.experiments.day import day_load, day_marginals
+
+__all__ = [
+    "ablation",
+    "author_points",
+    "day_load",
+    "day_marginals",
+    "figure6",
+    "figure7_cdf",
+    "figure7_violations",
+    "figure8",
+    "figure9",
+    "figure9_order",
+    "figure10",
+    "figure11",
+    "headlines",
+    "overflow_effect",
+    "own_policies",
+    "rule_choices",
+    "workload_choices",
+]
