@@ -150,6 +150,7 @@ def _write(result: Result, nodes: int, path: Path) -> None:
 def _run(args: argparse.Namespace) -> None:
     rules = _rules(args.rules, args.changes)
     workload = read_workload(args.tasks)
+    workload.require_fits()
     if args.scale != 1:
         workload = workload.scaled(args.scale)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -171,7 +172,7 @@ def _simulate(args: argparse.Namespace, workload: Workload, method: str, rules: 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; return 0, 1 for an error in the input, or 130 if interrupted."""
+    """Run a command; return 0, 2 for an error in the input, or 130 if interrupted."""
     args = _parser().parse_args(arguments)
     try:
         if args.command == "run":
@@ -180,10 +181,10 @@ def main(arguments: list[str] | None = None) -> int:
             save(synthesize(args.tasks, args.hours, args.seed), args.out)
     except (WorkloadError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2
     except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
+        print(f"error: {error.filename or args.out}: {error.strerror}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("Interrupted. The methods that had finished are kept.", file=sys.stderr)
         return 130

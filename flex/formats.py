@@ -76,11 +76,7 @@ def load(path: str | Path) -> Workload:
     WorkloadError
         If the file cannot be read, lacks an array, or breaks a rule of `Workload`.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise WorkloadError(f"{path}: not a readable npz file: {error}") from error
+    found = _arrays(path)
     missing = [key for key in ARRAYS if key not in found]
     if missing:
         raise WorkloadError(f"{path}: missing array {missing[0]}; a workload has {list(ARRAYS)}")
@@ -147,11 +143,10 @@ def read_normalised(path: str | Path, scale: float = 1.0) -> tuple[Workload, dic
     WorkloadError
         If the file cannot be read, or a value is negative or not a number.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in NORMALISED}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise WorkloadError(f"{path}: not a readable npz of normalised tasks: {error}") from error
+    found = _arrays(path)
+    missing = [key for key in NORMALISED if key not in found]
+    if missing:
+        raise WorkloadError(f"{path}: missing array {missing[0]}; needed are {list(NORMALISED)}")
     names, offset = found["name"], found["offset"]
     usage = np.column_stack([found["cpu"], found["mem"]]).astype(np.float64)
     _check_normalised(path, found, usage)
@@ -205,6 +200,17 @@ def _convert(seconds: NDArray[Any], usage: NDArray[np.float64], scale: float) ->
     new[1:] = (units[1:] != units[:-1]).any(axis=1)
     lengths = np.add.reduceat(seconds.astype(np.int64), np.flatnonzero(new))
     return np.column_stack([lengths, units[new] * [1, MIB]])
+
+
+def _arrays(path: str | Path) -> dict[str, NDArray[Any]]:
+    """Return all arrays of an npz file."""
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            return {key: file[key] for key in file.files}
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile,
+            zlib.error) as error:  # fmt: skip
+        reason = getattr(error, "strerror", None) or str(error)
+        raise WorkloadError(f"{path}: not a readable npz file: {reason}") from error
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401  (whatever the file holds)

@@ -280,9 +280,7 @@ def test_nodes_with_a_score_of_nan_are_left_out():
 
 def test_rejects_what_it_cannot_run():
     workload = day((0, 0, CPU_CAPACITY + 1, 0, [(60, 1, 1)]))
-    with pytest.raises(
-        WorkloadError, match="task 0: cpu_request must be at most 64000"
-    ):
+    with pytest.raises(WorkloadError, match="task 0: cpu_request must be at most 64000"):
         simulate(workload, "FlexF", 1, 1)
     fine = day((0, 0, 1, 1, [(60, 1, 1)]))
     with pytest.raises(ValueError, match="policy must be one of FirstFit"):
