@@ -5,7 +5,15 @@ frame. ``scale`` is "paper" (714,030 tasks, 4000 nodes, 24 hours) or "quick" (a 
 tasks and nodes); random days take seeds.
 """
 
-from flex.experiments.ablation import ablation, own_policies, rule_choices, workload_choices
+from flex.experiments.balancing import (
+    beyond_the_theorems,
+    comparisons,
+    order_disagreement,
+    ratios,
+    step_table,
+    worst_cases,
+)
+from flex.experiments.choices import ablation, own_policies, rule_choices, workload_choices
 from flex.experiments.cluster import (
     author_points,
     figure6,
@@ -24,6 +32,8 @@ from flex.experiments.day import day_load, day_marginals
 __all__ = [
     "ablation",
     "author_points",
+    "beyond_the_theorems",
+    "comparisons",
     "day_load",
     "day_marginals",
     "figure6",
@@ -35,8 +45,12 @@ __all__ = [
     "figure10",
     "figure11",
     "headlines",
+    "order_disagreement",
     "overflow_effect",
     "own_policies",
+    "ratios",
     "rule_choices",
+    "step_table",
     "workload_choices",
+    "worst_cases",
 ]
