@@ -24,13 +24,23 @@ from flex.experiments.cluster import (
     figure9_order,
     figure10,
     figure11,
+    figure_errors,
     headlines,
     overflow_effect,
 )
 from flex.experiments.day import day_load, day_marginals
+from flex.experiments.steps import (
+    author_match,
+    author_node,
+    overflow_by_request,
+    penalty_paths,
+    six_nodes,
+)
 
 __all__ = [
     "ablation",
+    "author_match",
+    "author_node",
     "author_points",
     "beyond_the_theorems",
     "comparisons",
@@ -44,12 +54,16 @@ __all__ = [
     "figure9_order",
     "figure10",
     "figure11",
+    "figure_errors",
     "headlines",
     "order_disagreement",
+    "overflow_by_request",
     "overflow_effect",
     "own_policies",
+    "penalty_paths",
     "ratios",
     "rule_choices",
+    "six_nodes",
     "step_table",
     "workload_choices",
     "worst_cases",

@@ -16,7 +16,7 @@ from flex.rules import AUTHOR, NAMED_RULES
 
 __all__ = [
     "author_points", "figure6", "figure7_cdf", "figure7_violations", "figure8", "figure9",
-    "figure9_order", "figure10", "figure11", "headlines", "overflow_effect",
+    "figure9_order", "figure10", "figure11", "figure_errors", "headlines", "overflow_effect",
 ]  # fmt: skip
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -242,6 +242,49 @@ def author_points() -> pd.DataFrame:
     """
     with (files("flex.data") / "figures_10_11.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file)
+
+
+def figure_errors(
+    rules: str = "author", scale: Scale = "quick", seeds: Sequence[int] = FEWER_SEEDS
+) -> pd.DataFrame:
+    """Measure how far Figures 10 and 11 are from the author's numbers.
+
+    Parameters
+    ----------
+    rules, scale, seeds
+        As in `figure6`.
+
+    Returns
+    -------
+    DataFrame
+        ``figure``, ``metric``, ``method``, ``mean`` difference (ours, averaged over seeds, minus
+        the author's), ``least``, ``most``, and ``correlation`` over the figure's points (NaN if
+        the author's do not vary), in percentage points.
+    """
+    ours = pd.concat(
+        [
+            runs.melt(["method", parameter], ["violated_tasks", "cpu_request", "memory_usage"],
+                      "metric").rename(columns={parameter: "setting"}).assign(parameter=parameter)
+            for runs, parameter in ((figure10(rules, scale, seeds), "nodes"),
+                                    (figure11(rules, scale, seeds), "demand"))
+        ]
+    )  # fmt: skip
+    keys = ["parameter", "setting", "method", "metric"]
+    mean = ours.groupby(keys, as_index=False)["value"].mean()
+    both = author_points().rename(columns={"value": "setting"}).merge(mean, on=keys)
+    both["difference"] = both["value"] - both["percent"]
+    rows = []
+    for (figure, metric, method), part in both.groupby(["figure", "metric", "method"]):
+        varies = bool((part[["percent", "value"]].std() > 0).all())
+        rows.append(
+            {
+                "figure": figure, "metric": metric, "method": method,
+                "mean": part["difference"].mean(), "least": part["difference"].min(),
+                "most": part["difference"].max(),
+                "correlation": part["percent"].corr(part["value"]) if varies else np.nan,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def headlines(
