@@ -48,7 +48,8 @@ class Rules:
         the whole queue.
     queue
         Priority queue of FlexL: "heap" is Go's container/heap without a tie-break, "stable"
-        sorts by memory request and then by the time in the queue.
+        sorts by memory request and then by the time in the queue. A long heap is slow if
+        failures is None, since every tick takes all of it apart.
     loaded_samples
         The author's program loads this many demand samples of a task at a time and ends a task
         whose loaded samples have passed; None loads all.

@@ -63,7 +63,7 @@ VARIANTS: dict[str, tuple[Policy, Rules]] = {
     ),
     "largest request first (FlexL)": (FLEX_L, AUTHOR),
     "FlexF, whole queue tried": (FLEX_F, replace(AUTHOR, failures=None)),
-    "FlexL, whole queue tried": (FLEX_L, replace(AUTHOR, failures=None)),
+    "FlexL, whole queue tried": (FLEX_L, replace(AUTHOR, failures=None, queue="stable")),
 }  # fmt: skip
 """Flex, and Flex with one part replaced."""
 
@@ -78,7 +78,7 @@ RULE_CHANGES: dict[str, Rules] = {
     "no cap on P": replace(AUTHOR, max_penalty=float("inf")),
     "P rises while QoS falls": replace(AUTHOR, raise_when="falling"),
     "P rises in every bad tick": replace(AUTHOR, raise_when="always"),
-    "whole queue tried": replace(AUTHOR, failures=None),
+    "whole queue tried": replace(AUTHOR, failures=None, queue="stable"),
     "stable order": replace(AUTHOR, queue="stable"),
     "paper": PAPER,
 }

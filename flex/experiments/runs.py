@@ -42,8 +42,11 @@ class Size:
     ticks: int
 
 
-SIZES = {"paper": Size(714_030, 4000, 1440), "quick": Size(7_140, 40, 1440)}
-"""Sizes by name: the paper's (Section 5), and a hundredth of it."""
+SIZES = {"paper": Size(714_030, 4000, 1439), "quick": Size(7_140, 40, 1439)}
+"""Sizes by name: the paper's (Section 5), and a hundredth of it.
+
+The last tick is at 23:59, since tasks of the synthetic day are cut at 24:00.
+"""
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,12 @@ def six_nodes(method: str = "FlexF", ticks: int = 12) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-def penalty_paths(minutes: int = 90) -> pd.DataFrame:
+def penalty_paths(minutes: int = 130) -> pd.DataFrame:
     """Follow P under each rule of the two sources, for one course of the quality of service.
 
-    QoS is 1 but for two bad spells: from minute 30 it falls by 0.004 a minute for six minutes and
-    then stays, until minute 45; at minute 60 it is 0.98 once.
+    P starts at 1.2. QoS is 1 but for three bad spells: at minute 20 it is 0.98 once; from minute
+    60 it falls by 0.004 a minute for six minutes and then stays, until minute 75; at minute 100
+    it is 0.98 once.
 
     Parameters
     ----------
@@ -93,14 +94,16 @@ def penalty_paths(minutes: int = 90) -> pd.DataFrame:
         ``rule``, ``minute``, ``qos`` and ``penalty`` after the update of the minute.
     """
     qos = np.ones(minutes)
-    qos[30:36] = 0.99 - 0.004 * np.arange(1, 7)
-    qos[36:45] = qos[35]
-    qos[60] = 0.98
+    qos[60:66] = 0.99 - 0.004 * np.arange(1, 7)
+    qos[66:75] = qos[65]
+    qos[[20, 100]] = 0.98
     rules = {
-        "Section 4.3, P_min = 1": PAPER,
-        "Section 4.3, P_min = 1.1": replace(PAPER, min_penalty=1.1),
-        "Section 4.2, P_min = 1.1": replace(PAPER, min_penalty=1.1, base="minimum"),
-        "author's program": AUTHOR,
+        "Section 4.3, P_min = 1": replace(PAPER, start_penalty=1.2),
+        "Section 4.3, P_min = 1.1": replace(PAPER, start_penalty=1.2, min_penalty=1.1),
+        "Section 4.2, P_min = 1.1": replace(
+            PAPER, start_penalty=1.2, min_penalty=1.1, base="minimum"
+        ),
+        "author's program": replace(AUTHOR, start_penalty=1.2),
     }
     rows = []
     for name, chosen in rules.items():
