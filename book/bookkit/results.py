@@ -16,16 +16,19 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from joblib import Memory, Parallel, delayed
+from joblib import Memory, Parallel, delayed, parallel_config
 from tqdm import tqdm
 
 from bookkit.dependencies import ROOT, files_below
 
 PACKAGES = ("flex", "sparkpart")
+SPREAD = ("flex.",)
+"""Experiments that spread their runs over processes themselves."""
 LIBRARIES = ("numba", "numpy", "pandas", "scipy")
 
 Experiment = Callable[..., pd.DataFrame]
@@ -104,10 +107,16 @@ def default_tasks() -> list[Task]:
 def compute(tasks: Iterable[Task], workers: int) -> None:
     """Compute results in parallel with a progress bar; those finished survive an interruption."""
     waiting = list(dict.fromkeys(tasks))
+    spread = [task for task in waiting if task[0].startswith(SPREAD)]
+    whole = [task for task in waiting if not task[0].startswith(SPREAD)]
     jobs = Parallel(n_jobs=workers, return_as="generator_unordered")(
-        delayed(run)(task) for task in waiting
+        delayed(run)(task) for task in whole
     )
-    with tqdm(jobs, total=len(waiting), desc="results", unit="result", file=sys.stdout) as bar:
+    with (
+        parallel_config(n_jobs=workers),
+        tqdm(chain(jobs, map(run, spread)), total=len(waiting), desc="results", unit="result",
+             file=sys.stdout) as bar,
+    ):  # fmt: skip
         for name, _ in bar:
             bar.set_postfix_str(name.rpartition(".")[2])
 

@@ -24,11 +24,16 @@ from flex.experiments.cluster import (
     figure9_order,
     figure10,
     figure11,
+)
+from flex.experiments.day import day_load, day_marginals
+from flex.experiments.findings import (
     figure_errors,
     headlines,
     overflow_effect,
+    recovery,
+    request_variation,
+    sensitivity,
 )
-from flex.experiments.day import day_load, day_marginals
 from flex.experiments.steps import (
     author_match,
     author_node,
@@ -62,7 +67,10 @@ __all__ = [
     "own_policies",
     "penalty_paths",
     "ratios",
+    "recovery",
+    "request_variation",
     "rule_choices",
+    "sensitivity",
     "six_nodes",
     "step_table",
     "workload_choices",

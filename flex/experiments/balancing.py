@@ -208,7 +208,8 @@ def comparisons(
     -------
     DataFrame
         ``tasks``, ``nodes``, ``FIFO`` and ``LRF`` (comparisons), ``scan`` (J (N - 1)),
-        ``sorting`` (LRF's for its order), ``sort_bound`` (J log2 J), ``sort_only`` (LRF over
+        ``sorting`` (LRF's for its order), ``sort_bound`` (J log2 J), ``fifo_per_scan`` (FIFO over
+        J (N - 1)), ``sort_only`` (LRF over
         J log2 J) and ``scan_only`` (LRF over J N): neither of the paper's terms alone bounds it.
     """
     rows = []
@@ -222,6 +223,7 @@ def comparisons(
                 {
                     "tasks": J, "nodes": N, "FIFO": first, "LRF": lrf, "scan": J * (N - 1),
                     "sorting": lrf - first, "sort_bound": J * np.log2(J),
+                    "fifo_per_scan": first / (J * (N - 1)),
                     "sort_only": lrf / (J * np.log2(J)), "scan_only": lrf / (J * N),
                 }
             )  # fmt: skip

@@ -1,22 +1,21 @@
-"""Figures 6 to 11 of Le and Liu (arXiv 2006.01354), and what the headline figures rest on."""
+"""Figures 6 to 11 of Le and Liu (arXiv 2006.01354)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from flex import metrics
-from flex.experiments.runs import METHODS, Case, Scale, history, summaries, with_interval
-from flex.rules import AUTHOR, NAMED_RULES
+from flex.experiments.runs import METHODS, Case, Scale, histories, summaries
+from flex.rules import NAMED_RULES
+from flex.schedulers import policy
 
 __all__ = [
     "author_points", "figure6", "figure7_cdf", "figure7_violations", "figure8", "figure9",
-    "figure9_order", "figure10", "figure11", "figure_errors", "headlines", "overflow_effect",
+    "figure9_order", "figure10", "figure11",
 ]  # fmt: skip
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -30,12 +29,16 @@ DEMANDS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 def _over_time(
     columns: Sequence[str], rules: str, scale: Scale, seeds: Sequence[int], every: int = 1
 ) -> pd.DataFrame:
+    cases = [Case(m, seed, rules=NAMED_RULES[rules]) for seed in seeds for m in METHODS]
     frames = []
-    for seed in seeds:
-        for method in METHODS:
-            frame = history(Case(method, seed, rules=NAMED_RULES[rules]), scale).iloc[::every]
-            hours = frame["time_s"] / 3600
-            frames.append(frame[list(columns)].assign(method=method, seed=seed, hours=hours))
+    for case, whole in zip(cases, histories(cases, scale), strict=True):
+        frame = whole.iloc[::every]
+        hours = frame["time_s"] / 3600
+        frames.append(
+            frame[list(columns)].assign(
+                method=policy(case.method).name, seed=case.seed, hours=hours
+            )
+        )
     result = pd.concat(frames, ignore_index=True)
     return result[["method", "seed", "hours", *columns]]
 
@@ -242,113 +245,3 @@ def author_points() -> pd.DataFrame:
     """
     with (files("flex.data") / "figures_10_11.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file)
-
-
-def figure_errors(
-    rules: str = "author", scale: Scale = "quick", seeds: Sequence[int] = FEWER_SEEDS
-) -> pd.DataFrame:
-    """Measure how far Figures 10 and 11 are from the author's numbers.
-
-    Parameters
-    ----------
-    rules, scale, seeds
-        As in `figure6`.
-
-    Returns
-    -------
-    DataFrame
-        ``figure``, ``metric``, ``method``, ``mean`` difference (ours, averaged over seeds, minus
-        the author's), ``least``, ``most``, and ``correlation`` over the figure's points (NaN if
-        the author's do not vary), in percentage points.
-    """
-    ours = pd.concat(
-        [
-            runs.melt(["method", parameter], ["violated_tasks", "cpu_request", "memory_usage"],
-                      "metric").rename(columns={parameter: "setting"}).assign(parameter=parameter)
-            for runs, parameter in ((figure10(rules, scale, seeds), "nodes"),
-                                    (figure11(rules, scale, seeds), "demand"))
-        ]
-    )  # fmt: skip
-    keys = ["parameter", "setting", "method", "metric"]
-    mean = ours.groupby(keys, as_index=False)["value"].mean()
-    both = author_points().rename(columns={"value": "setting"}).merge(mean, on=keys)
-    both["difference"] = both["value"] - both["percent"]
-    rows = []
-    for (figure, metric, method), part in both.groupby(["figure", "metric", "method"]):
-        varies = bool((part[["percent", "value"]].std() > 0).all())
-        rows.append(
-            {
-                "figure": figure, "metric": metric, "method": method,
-                "mean": part["difference"].mean(), "least": part["difference"].min(),
-                "most": part["difference"].max(),
-                "correlation": part["percent"].corr(part["value"]) if varies else np.nan,
-            }
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def headlines(
-    rules: str = "author", scale: Scale = "quick", seeds: Sequence[int] = SEEDS
-) -> pd.DataFrame:
-    """Ratios behind the headline claims, each with its interval over seeds.
-
-    The requests and the memory usage of each method over LeastFit's, and Oversub's violations
-    over each Flex method's.
-
-    Parameters
-    ----------
-    rules, scale, seeds
-        As in `figure6`.
-
-    Returns
-    -------
-    DataFrame
-        ``ratio``, ``method``, ``mean``, and the 95 % interval ``low`` to ``high`` of the
-        geometric mean (from Student's t of the logarithms over seeds), and ``least`` and
-        ``most`` over the seeds.
-    """
-    runs = figure7_violations(rules, scale, seeds).set_index(["method", "seed"])
-    rows = []
-    for method in METHODS[1:]:
-        for column in ("cpu_request", "memory_request", "cpu_usage", "memory_usage"):
-            ratio = runs[column][method] / runs[column]["LeastFit"]
-            rows.append({"ratio": column, "method": method, **_geometric(ratio)})
-    for method in ("FlexF", "FlexL"):
-        for column in ("violated_tasks", "violated_time"):
-            ratio = runs[column]["Oversub"] / runs[column][method]
-            rows.append({"ratio": column, "method": method, **_geometric(ratio)})
-    return pd.DataFrame(rows)
-
-
-def _geometric(ratio: pd.Series[float]) -> dict[str, float]:
-    """Return geometric mean, its interval, and the range of a ratio; NaN where it has none."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs: Any = np.log(ratio)
-    interval = {k: float(np.exp(v)) for k, v in with_interval(logs).items()}
-    return {**interval, "least": float(ratio.min()), "most": float(ratio.max())}
-
-
-def overflow_effect(scale: Scale = "quick", seeds: Sequence[int] = FEWER_SEEDS) -> pd.DataFrame:
-    """Violations and usage with the overflow of the author's program, and as intended.
-
-    Parameters
-    ----------
-    scale, seeds
-        As in `figure6`.
-
-    Returns
-    -------
-    DataFrame
-        ``method``, ``seed``, ``sharing`` ("overflow" or "intended") and the measures of
-        `flex.experiments.runs.summary` in percent.
-    """
-    sharings = {s: replace(AUTHOR, sharing=s) for s in ("overflow", "intended")}
-    return summaries(
-        [
-            ({"sharing": name}, Case(m, s, rules=rules))
-            for s in seeds
-            for name, rules in sharings.items()
-            for m in METHODS
-        ],
-        scale,
-    )

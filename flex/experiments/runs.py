@@ -6,10 +6,10 @@ Runs are independent: they go through joblib, on as many processes as the caller
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,24 @@ from flex.synthetic import synthesize
 from flex.synthetic_demand import Day
 from flex.workload import Workload
 
-__all__ = ["METHODS", "SIZES", "Case", "Scale", "history", "summaries", "summary", "with_interval"]
+__all__ = [
+    "METHODS",
+    "SIZES",
+    "Case",
+    "Scale",
+    "Size",
+    "histories",
+    "history",
+    "summaries",
+    "summary",
+    "with_interval",
+]
 
 METHODS = ("LeastFit", "Oversub", "FlexF", "FlexL")
 """The four methods of the paper, in its order."""
 
 Scale = Literal["paper", "quick"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,6 @@ def _demanding(tasks: int, seed: int, day: Day | None, factor: float) -> Workloa
     return workload if factor == 1 else workload.scaled(factor)
 
 
-@lru_cache(maxsize=128)
 def history(case: Case, scale: Scale) -> pd.DataFrame:
     """Return the history of a run, from the first tick after the warm-up on; do not change it.
 
@@ -106,6 +117,19 @@ def history(case: Case, scale: Scale) -> pd.DataFrame:
     return result.history.iloc[metrics.WARM_UP :]
 
 
+def histories(cases: Sequence[Case], scale: Scale) -> list[pd.DataFrame]:
+    """Return the histories of runs in their order; do not change them.
+
+    Parameters
+    ----------
+    cases
+        The runs.
+    scale
+        "paper" or "quick".
+    """
+    return _remembered(history, _HISTORIES, cases, scale)
+
+
 def summary(case: Case, scale: Scale) -> dict[str, float]:
     """Return the measures of a run, in percent, over all ticks after the warm-up.
 
@@ -116,7 +140,9 @@ def summary(case: Case, scale: Scale) -> dict[str, float]:
     scale
         "paper" or "quick".
     """
-    frame = history(case, scale)
+    frame = _HISTORIES.get((case, scale))
+    if frame is None:
+        frame = history(case, scale)
     used = metrics.utilisation(frame, 0)
     return {
         **{str(name): 100 * float(value) for name, value in used.items()},
@@ -144,11 +170,28 @@ def summaries(cases: Iterable[tuple[dict[str, object], Case]], scale: Scale) -> 
         The labels, ``method``, ``seed``, and the measures of `summary`.
     """
     labelled = list(cases)
-    measured = Parallel()(delayed(summary)(case, scale) for _, case in labelled)
+    measured = _remembered(summary, _SUMMARIES, [case for _, case in labelled], scale)
     return pd.DataFrame(
         {"method": policy(case.method).name, "seed": case.seed, **labels, **values}
         for (labels, case), values in zip(labelled, measured, strict=True)
     )
+
+
+_HISTORIES: dict[tuple[Case, Scale], pd.DataFrame] = {}
+_SUMMARIES: dict[tuple[Case, Scale], dict[str, float]] = {}
+
+
+def _remembered(
+    function: Callable[[Case, Scale], T],
+    known: dict[tuple[Case, Scale], T],
+    cases: Sequence[Case],
+    scale: Scale,
+) -> list[T]:
+    """Apply a function to cases, computing in parallel those that this process has not seen."""
+    missing = [case for case in dict.fromkeys(cases) if (case, scale) not in known]
+    found = Parallel()(delayed(function)(case, scale) for case in missing)
+    known.update({(case, scale): value for case, value in zip(missing, found, strict=True)})
+    return [known[case, scale] for case in cases]
 
 
 def with_interval(values: pd.Series[float], level: float = 0.95) -> dict[str, float]:

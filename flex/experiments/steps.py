@@ -120,24 +120,24 @@ def author_match() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``method``, ``sharing`` ("overflow" as in the program, and "intended"), ``values``
+        ``method``, ``rules`` (the author's, or with one rule as the paper has it), ``values``
         compared (all nodes, minutes and columns, and the queue's) and ``mismatches``.
     """
+    variants = {
+        "author's": AUTHOR,
+        "intended sharing": replace(AUTHOR, sharing="intended"),
+        "P_min = 1": replace(AUTHOR, min_penalty=1.0),
+    }
     rows = []
     for method in METHODS:
         recorded = author_run(method)
-        for rules in (AUTHOR, replace(AUTHOR, sharing="intended")):
+        for name, rules in variants.items():
             result = _repeated(method, rules)
             nodes = np.asarray(result.nodes) != recorded["node"]
             queue = result.queue.astype(np.float32) != recorded["queue"].astype(np.float32)
-            rows.append(
-                {
-                    "method": method, "sharing": rules.sharing,
-                    "values": nodes.size + queue.size,
-                    "mismatches": int(nodes.sum() + queue.sum()),
-                }
-            )  # fmt: skip
-    return pd.DataFrame(rows)
+            wrong = int(nodes.sum() + queue.sum())
+            rows.append((method, name, nodes.size + queue.size, wrong))
+    return pd.DataFrame(rows, columns=["method", "rules", "values", "mismatches"])
 
 
 def _repeated(method: str, rules: Rules = AUTHOR) -> Result:
