@@ -11,9 +11,10 @@ A reproduction of Le and Liu, "Flex: Closing the Gaps between Usage and Allocati
 
 Modules: `workload` (tasks as flat arrays), `formats` (files of tasks), `synthetic` and
 `synthetic_demand` (a day calibrated on the Google trace), `schedulers` (policies, and how to
-write one), `rules` (the author's and the paper's), `simulation` and `engine` (the cluster),
-`metrics`, `theory` (load balancing of Section 3), `experiments` (a function for each figure),
-`data` (recorded runs and tables). On the command line: ``python -m flex run TASKS``.
+write one), `rules` (the author's and the paper's), `simulation` (the cluster) with its compiled
+kernels `state`, `placement`, `sharing` and `engine`, `metrics`, `theory` (load balancing of
+Section 3), `experiments` (a function for each figure), `data` (recorded runs and tables). On the
+command line: ``python -m flex run TASKS``.
 """
 
 from flex.formats import load, read_tasks, read_workload, save

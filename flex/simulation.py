@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from flex import engine
+from flex import engine, placement, state
 from flex.rules import AUTHOR, NAMED_RULES, Rules
 from flex.schedulers import Policy
 from flex.schedulers import policy as policy_named
@@ -188,9 +188,9 @@ class _Run:
         self, workload: Workload, policy: Policy, nodes: int, ticks: int, rules: Rules, tick_s: int
     ) -> None:
         self.rules, self.ticks, self.tick_s = rules, ticks, tick_s
-        ordered = {"heap": engine.HEAP, "stable": engine.SORTED}[rules.queue]
-        self.policy = engine.Compiled(
-            engine.FIFO if policy.priority is None else ordered,
+        ordered = {"heap": state.HEAP, "stable": state.SORTED}[rules.queue]
+        self.policy = state.Compiled(
+            state.FIFO if policy.priority is None else ordered,
             policy.monotone,
             policy.reads(["same_job"]),
             policy.reads(["cpu_demand", "memory_demand", "cpu_peak", "memory_peak"]),
@@ -198,7 +198,7 @@ class _Run:
         self.tasks = _tasks(workload, policy)
         self.cluster = _cluster(nodes, len(workload), ticks)
         n = len(workload)
-        self.queue = engine.Queue(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, int))
+        self.queue = state.Queue(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, int))
         # Tasks that arrive between two ticks are submitted at the later one.
         clock = np.arange(ticks + 1) * tick_s
         self.submitted = np.searchsorted(workload.arrival, clock, side="right")
@@ -221,17 +221,17 @@ class _Run:
     def _tick(self, tick: int) -> tuple[float, ...]:
         c, penalty = self.cluster, float(self.penalty.value)
         satisfied = engine.tick(c, self.tasks, self.queue, self.scan, self.policy, self._now(tick))
-        running, pending = int(c.counts[engine.RUNNING]), int(self.queue.size[0])
+        running, pending = int(c.counts[state.RUNNING]), int(self.queue.size[0])
         qos = self.penalty.update(satisfied, running)
         return qos, penalty, int(self.submitted[tick]), pending, running, satisfied
 
-    def _now(self, tick: int) -> engine.Now:
+    def _now(self, tick: int) -> state.Now:
         rules, penalised = self.rules, self._weights()
         fresh = {"request": (1.0, -1), "nothing": (0.0, -1), "penalised": penalised}[rules.fresh]
-        return engine.Now(
+        return state.Now(
             tick, tick * self.tick_s, self.submitted[tick - 1] if tick else 0,
             self.submitted[tick], *penalised, *fresh,
-            engine.CPU_DEMAND if rules.load == "demand" else engine.CPU_USAGE,
+            state.CPU_DEMAND if rules.load == "demand" else state.CPU_USAGE,
             len(self.queue.tasks) if rules.failures is None else rules.failures,
             self.loaded_samples, rules.sharing == "overflow",
         )  # fmt: skip
@@ -261,7 +261,7 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
     return np.require(array, requirements=["C", "W"])
 
 
-def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
+def _tasks(workload: Workload, policy: Policy) -> state.Tasks:
     first, last = workload.offset[workload.series], workload.offset[workload.series + 1]
     starts = workload.offset[:-1]
     cpu_peak = np.maximum.reduceat(workload.cpu_demand, starts).astype(np.int64)
@@ -271,27 +271,27 @@ def _tasks(workload: Workload, policy: Policy) -> engine.Tasks:
     n = len(workload)
     timed = np.add.reduceat(workload.sample_end <= 0, starts)
     begin = first + timed[workload.series]
-    samples = engine.Samples(
+    samples = state.Samples(
         *map(_writable, (workload.sample_end, workload.cpu_demand, workload.memory_demand))
     )
-    tasks = engine.Tasks(
+    tasks = state.Tasks(
         _writable(job), _writable(workload.cpu_request), _writable(workload.memory_request),
         first, last, begin, samples, cpu_peak[workload.series], memory_peak[workload.series],
         np.zeros(n, np.int64), by_job, np.searchsorted(job[by_job], np.arange(len(jobs) + 1)),
         np.full(n, -1, np.int32), np.full(n, -1, np.int32),
     )  # fmt: skip
     if policy.priority is not None:
-        engine.rank(engine.jit(policy.priority), tasks)
+        placement.rank(placement.jit(policy.priority), tasks)
     return tasks
 
 
-def _cluster(nodes: int, n_tasks: int, ticks: int) -> engine.Cluster:
-    blocks = -(-nodes // engine.BLOCK)
-    return engine.Cluster(
+def _cluster(nodes: int, n_tasks: int, ticks: int) -> state.Cluster:
+    blocks = -(-nodes // state.BLOCK)
+    return state.Cluster(
         np.array([CPU_CAPACITY, MEMORY_CAPACITY], np.int64), np.zeros((11, nodes), np.int64),
-        np.full(nodes, -1, np.int32), np.empty(n_tasks, engine.SLOT),
-        np.arange(n_tasks - 1, -1, -1, dtype=np.int32), np.full(n_tasks, engine.NEVER, np.int32),
+        np.full(nodes, -1, np.int32), np.empty(n_tasks, state.SLOT),
+        np.arange(n_tasks - 1, -1, -1, dtype=np.int32), np.full(n_tasks, state.NEVER, np.int32),
         np.array([n_tasks, 0, 0, 0, 0], np.int64), np.empty(n_tasks, np.int32),
-        np.zeros((engine.ROWS, nodes), np.int32), np.full(engine.ROWS, -1, np.int64),
+        np.zeros((state.ROWS, nodes), np.int32), np.full(state.ROWS, -1, np.int64),
         np.empty((ticks + 1, 10)), np.empty(nodes), np.empty(blocks),
     )  # fmt: skip
