@@ -45,3 +45,5 @@ __all__ = [
     "simulate",
     "synthesize",
 ]
+
+__version__ = "0.1.0"

@@ -45,6 +45,8 @@ def save(workload: Workload, path: str | Path) -> None:
 
     Parameters
     ----------
+    workload
+        What to save.
     path
         Name of the file, with the suffix .npz.
 

@@ -19,7 +19,7 @@ WARM_UP = 10
 """Recorded ticks left out of means, as in the author's plots."""
 
 
-def utilisation(history: pd.DataFrame, warm_up: int = WARM_UP) -> pd.Series[float]:
+def utilisation(history: pd.DataFrame, warm_up: int = WARM_UP) -> pd.Series:
     """Return means over time of request, demand and usage as shares of the cluster's capacity.
 
     Parameters
@@ -30,7 +30,7 @@ def utilisation(history: pd.DataFrame, warm_up: int = WARM_UP) -> pd.Series[floa
         Ticks left out at the start.
     """
     columns = [f"{r}_{m}" for r in ("cpu", "memory") for m in ("request", "demand", "usage")]
-    means: pd.Series[float] = history[columns].iloc[warm_up:].mean()
+    means: pd.Series = history[columns].iloc[warm_up:].mean()
     return means
 
 

@@ -40,8 +40,18 @@ __all__ = [
     "Node",
     "Policy",
     "Task",
+    "first_node",
+    "largest_memory",
+    "least_loaded",
+    "least_peak",
+    "least_requested",
+    "load_fits",
+    "most_requested",
+    "peaks_fit",
     "percent_free",
     "policy",
+    "requests_fit",
+    "requests_fit_twice",
 ]
 
 
@@ -118,7 +128,7 @@ class Policy:
         return bool(used & set(fields)) or not used <= _KNOWN
 
 
-@register_jitable
+@register_jitable  # type: ignore[untyped-decorator]
 def percent_free(taken: float, capacity: float) -> float:
     """Return the free share of a capacity in whole percent, cut toward zero (may be negative)."""
     share: float = np.trunc(100 * (capacity - taken) / capacity)

@@ -10,15 +10,18 @@ import typing
 
 import pytest
 
+import flex
 import sparkpart
 
+PACKAGES = {"flex": flex, "sparkpart": sparkpart}
 MODULES = sorted(
     name
-    for _, name, _ in pkgutil.walk_packages(sparkpart.__path__, "sparkpart.")
+    for package in PACKAGES.values()
+    for _, name, _ in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not name.endswith("__main__")
 )
 WITH_ALL = [name for name in MODULES if hasattr(importlib.import_module(name), "__all__")]
-PUBLIC = [("sparkpart", name) for name in sparkpart.__all__]
+PUBLIC = [(p, name) for p, package in PACKAGES.items() for name in package.__all__]
 PUBLIC += [(m, name) for m in WITH_ALL for name in importlib.import_module(m).__all__]
 
 
@@ -43,7 +46,13 @@ def test_package_exports_the_everyday_names():
         "MODELS", "USL", "Bootstrap", "Fit", "FitError", "Model", "RunsError", "compare", "fit",
         "read_runs", "running_time",
     ]  # fmt: skip
-    assert re.fullmatch(r"\d+\.\d+\.\d+", sparkpart.__version__)
+    assert flex.__all__ == [
+        "AUTHOR", "PAPER", "POLICIES", "Day", "Node", "Policy", "Result", "Rules", "Task",
+        "Workload", "WorkloadError", "load", "percent_free", "read_tasks", "read_workload", "save",
+        "simulate", "synthesize",
+    ]  # fmt: skip
+    for package in PACKAGES.values():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", package.__version__)
 
 
 def test_every_module_with_functions_declares_its_names():
@@ -57,7 +66,7 @@ def test_public_name_exists(module, name):
     assert hasattr(importlib.import_module(module), name)
 
 
-@pytest.mark.parametrize("module", ["sparkpart", *WITH_ALL])
+@pytest.mark.parametrize("module", [*PACKAGES, *WITH_ALL])
 def test_list_of_names_has_no_repeats_and_the_module_a_docstring(module):
     loaded = importlib.import_module(module)
     assert len(loaded.__all__) == len(set(loaded.__all__))
@@ -103,22 +112,24 @@ def test_section_of_parameters_names_the_real_ones(name):
     doc = inspect.cleandoc(CALLABLES[name].__doc__)
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", doc, re.M | re.S)
     if section:
-        named = [n for line in re.findall(r"^\w.*$", section[1], re.M) for n in line.split(", ")]
+        lines = re.findall(r"^\w.*$", section[1], re.M)
+        named = [n for line in lines for n in line.partition(" : ")[0].split(", ")]
         signature = inspect.signature(CALLABLES[name]).parameters
         assert sorted(named) == sorted(p for p in signature if p != "self")
 
 
-def test_package_docstring_names_existing_modules():
-    listed = set(re.findall(r"`(\w+)`", sparkpart.__doc__))
-    top = {name.split(".")[1] for name in MODULES} - {"data"}
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_docstring_names_existing_modules(package):
+    listed = set(re.findall(r"`(\w+)`", PACKAGES[package].__doc__)) - {"data"}
+    top = {name.split(".")[1] for name in MODULES if name.startswith(f"{package}.")} - {"data"}
     assert listed == top
 
 
-@pytest.mark.parametrize("module", ["sparkpart", *MODULES])
+@pytest.mark.parametrize("module", [*PACKAGES, *MODULES])
 def test_examples_in_docstrings_run(module):
     result = doctest.testmod(importlib.import_module(module))
     assert result.failed == 0
-    assert result.attempted > 0 or module != "sparkpart"
+    assert result.attempted > 0 or module not in PACKAGES
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m != "sparkpart.plots"])

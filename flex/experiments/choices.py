@@ -35,13 +35,13 @@ __all__ = [
 SEEDS = (0, 1, 2)
 
 
-def load_only(node: Node, task: Task) -> float:
+def _load_only(node: Node, task: Task) -> float:
     """Prefer the node with the least load, whatever job its tasks belong to."""
     cpu = percent_free(node.cpu_load, node.cpu_capacity)
     return min(cpu, percent_free(node.memory_load, node.memory_capacity))
 
 
-def requests_and_job(node: Node, task: Task) -> float:
+def _requests_and_job(node: Node, task: Task) -> float:
     """Score as Flex does, with requests in place of the load."""
     cpu = percent_free(node.cpu_request, node.cpu_capacity)
     memory = percent_free(node.memory_request, node.memory_capacity)
@@ -55,13 +55,13 @@ def _constant(penalty: float) -> Rules:
 VARIANTS: dict[str, tuple[Policy, Rules]] = {
     "FlexF": (FLEX_F, AUTHOR),
     "requests, not load": (
-        Policy("FlexF on requests", requests_fit, requests_and_job, monotone=True), AUTHOR,
+        Policy("FlexF on requests", requests_fit, _requests_and_job, monotone=True), AUTHOR,
     ),
     "constant P = 1": (FLEX_F, _constant(1.0)),
     "constant P = 1.2": (FLEX_F, _constant(1.2)),
     "constant P = 1.5": (FLEX_F, _constant(1.5)),
     "no same-job term": (
-        Policy("FlexF without jobs", load_fits, load_only, monotone=True), AUTHOR,
+        Policy("FlexF without jobs", load_fits, _load_only, monotone=True), AUTHOR,
     ),
     "largest request first (FlexL)": (FLEX_L, AUTHOR),
     "FlexF, whole queue tried": (FLEX_F, replace(AUTHOR, failures=None)),

@@ -107,7 +107,7 @@ def headlines(
     return pd.DataFrame(rows)
 
 
-def _geometric(ratio: pd.Series[float]) -> dict[str, float]:
+def _geometric(ratio: pd.Series) -> dict[str, float]:
     """Return geometric mean, its interval, and the range of a ratio; NaN where it has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs: Any = np.log(ratio)

@@ -194,7 +194,7 @@ def _remembered(
     return [known[case, scale] for case in cases]
 
 
-def with_interval(values: pd.Series[float], level: float = 0.95) -> dict[str, float]:
+def with_interval(values: pd.Series, level: float = 0.95) -> dict[str, float]:
     """Return mean, and Student's interval of the mean, of a measure over seeds.
 
     Parameters
