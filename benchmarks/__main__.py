@@ -1,4 +1,4 @@
-"""Run all benchmarks: ``python -m benchmarks [--csv FILE]``."""
+"""Run all benchmarks: ``python -m benchmarks [--suite SUITE] [--csv FILE]``."""
 
 import argparse
 import os
@@ -10,9 +10,16 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from benchmarks import sparkpart_fits
+from benchmarks import flex_speed, sparkpart_fits
 
-SUITES = {"sparkpart": sparkpart_fits.run}
+SUITES = {"flex": flex_speed.run, "sparkpart": sparkpart_fits.run}
+
+
+NOTES = {
+    "flex": "seconds of the best run, and the ratio to the first case of its kind",
+    "sparkpart": "time of 20 starts (of one start for resamples) in units of ours; shares of "
+    "starts, fits",
+}
 
 
 def machine():
@@ -26,17 +33,21 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    parser.add_argument("--suite", choices=list(SUITES), help="run one suite only")
     args = parser.parse_args()
-    parts = [pd.DataFrame(run()).assign(suite=suite) for suite, run in SUITES.items()]
-    table = pd.concat(parts, ignore_index=True)
-    table.insert(0, "suite", table.pop("suite"))
     print(machine())
-    print(
-        "time: of 20 starts (of one start for resamples) in units of ours; shares of starts, fits"
-    )
-    print(table.to_string(index=False, float_format="{:.3g}".format, na_rep=""))
+    tables = []
+    for suite in [args.suite] if args.suite else SUITES:
+        table = pd.DataFrame(SUITES[suite]()).assign(suite=suite)
+        tables.append(table)
+        print(f"\n{suite}: {NOTES[suite]}")
+        print(
+            table.drop(columns="suite").to_string(
+                index=False, float_format="{:.3g}".format, na_rep=""
+            )
+        )
     if args.csv:
-        table.assign(machine=machine()).to_csv(args.csv, index=False)
+        pd.concat(tables).assign(machine=machine()).to_csv(args.csv, index=False)
 
 
 if __name__ == "__main__":
