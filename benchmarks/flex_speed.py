@@ -100,52 +100,55 @@ def beside_others():
         yield row(f"the same: {method}, plain Python", seconds, unit)
 
 
+FITS, SCORE = jit(FLEX_F.fits), jit(FLEX_F.score)
+
+
+@nb.njit(error_model="numpy")
+def scan(load, task, scores, lo, hi):
+    for i in range(lo, hi):
+        node = Node(i, CPU_CAPACITY, MEMORY_CAPACITY, 0, 0, load[0, i], load[1, i],
+                    0, 0, 0, 0, 0, 0)  # fmt: skip
+        scores[i] = float(SCORE(node, task)) if FITS(node, task) else -np.inf
+
+
+@nb.njit(parallel=True, error_model="numpy")
+def scan_in_threads(load, task, scores, parts):
+    size = scores.size // parts
+    for k in nb.prange(parts):
+        scan(load, task, scores, k * size, (k + 1) * size)
+
+
+def scan_in_numpy(load, task, scores):
+    cpu, memory = load
+    fit = cpu + task.cpu_request <= CPU_CAPACITY
+    fit &= memory + task.memory_request <= MEMORY_CAPACITY
+    free = np.minimum(100 * (CPU_CAPACITY - cpu) // CPU_CAPACITY,
+                      100 * (MEMORY_CAPACITY - memory) // MEMORY_CAPACITY)  # fmt: skip
+    scores[:] = np.where(fit, free + 100, -np.inf)
+
+
 def one_placement():
     """One placement among N nodes: a compiled scan, numpy, and a scan in two threads."""
-    rng = np.random.default_rng(0)
-    fits, score = jit(FLEX_F.fits), jit(FLEX_F.score)
-
-    def scan(load, task, scores, lo, hi):
-        for i in range(lo, hi):
-            node = Node(i, CPU_CAPACITY, MEMORY_CAPACITY, 0, 0, load[0, i], load[1, i],
-                        0, 0, 0, 0, 0, 0)  # fmt: skip
-            scores[i] = float(score(node, task)) if fits(node, task) else -np.inf
-
-    single = nb.njit(error_model="numpy")(scan)
-
-    @nb.njit(parallel=True, error_model="numpy")
-    def threads(load, task, scores, parts):
-        size = scores.size // parts
-        for k in nb.prange(parts):
-            single(load, task, scores, k * size, (k + 1) * size)
-
-    def vectorised(load, task, scores):
-        cpu, memory = load
-        fit = cpu + task.cpu_request <= CPU_CAPACITY
-        fit &= memory + task.memory_request <= MEMORY_CAPACITY
-        free = np.minimum(100 * (CPU_CAPACITY - cpu) // CPU_CAPACITY,
-                          100 * (MEMORY_CAPACITY - memory) // MEMORY_CAPACITY)  # fmt: skip
-        scores[:] = np.where(fit, free + 100, -np.inf)
-
+    nb.set_num_threads(min(2, nb.config.NUMBA_NUM_THREADS))
     for nodes in (4000, 40_000, 400_000):
-        load = np.vstack(
-            [rng.integers(0, CPU_CAPACITY, nodes), rng.integers(0, MEMORY_CAPACITY, nodes)]
-        )
-        scores, task = np.empty(nodes), Task(4000, 2**33, 1, 1, 1, 1)
-        calls = {
-            "compiled scan": lambda: single(load, task, scores, 0, nodes),
-            "numpy": lambda: vectorised(load, task, scores),
-            "compiled scan, 2 threads": lambda: threads(load, task, scores, 2),
-        }
-        nb.set_num_threads(min(2, nb.config.NUMBA_NUM_THREADS))
-        for call in calls.values():
-            call()
-        times = {
-            name: timed(lambda c=call: [c() for _ in range(200)], 5)[0] / 200
-            for name, call in calls.items()
-        }
-        for name, seconds in times.items():
-            yield row(f"one placement, {nodes:,} nodes: {name}", seconds, times["compiled scan"])
+        yield from placements(nodes)
+
+
+def placements(nodes):
+    rng = np.random.default_rng(0)
+    load = np.vstack([rng.integers(0, most, nodes) for most in (CPU_CAPACITY, MEMORY_CAPACITY)])
+    scores, task = np.empty(nodes), Task(4000, 2**33, 1, 1, 1, 1)
+    calls = {
+        "compiled scan": lambda: scan(load, task, scores, 0, nodes),
+        "numpy": lambda: scan_in_numpy(load, task, scores),
+        "compiled scan, 2 threads": lambda: scan_in_threads(load, task, scores, 2),
+    }
+    unit = None
+    for name, call in calls.items():
+        call()
+        seconds = timed(lambda c=call: [c() for _ in range(200)], 5)[0] / 200
+        unit = unit or seconds
+        yield row(f"one placement, {nodes:,} nodes: {name}", seconds, unit)
 
 
 def memory_bound(day):
