@@ -117,3 +117,16 @@ def test_flex_on_requests_admits_what_least_fit_admits():
     how, rules = choices.VARIANTS["requests, not load"]
     frame = runs.history(runs.Case(how, 1, rules=rules), "quick")
     assert (frame["cpu_request"] <= 1).all()
+
+
+def test_runs_on_a_dask_cluster_give_the_same():
+    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    runs._SUMMARIES.clear()
+    alone = cluster.figure7_violations(seeds=(3,))
+    runs._SUMMARIES.clear()
+    workers = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    )
+    with workers, distributed.Client(workers), parallel_config(backend="dask"):
+        spread = cluster.figure7_violations(seeds=(3,))
+    pd.testing.assert_frame_equal(alone, spread)
