@@ -16,9 +16,8 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 from joblib import Memory, Parallel, delayed, parallel_config
@@ -27,8 +26,8 @@ from tqdm import tqdm
 from bookkit.dependencies import ROOT, files_below
 
 PACKAGES = ("flex", "sparkpart")
-SPREAD = ("flex.",)
-"""Experiments that spread their runs over processes themselves."""
+SPREAD = ("flex.experiments.cluster", "flex.experiments.findings", "flex.experiments.choices")
+"""Modules whose experiments spread their runs over processes themselves."""
 LIBRARIES = ("numba", "numpy", "pandas", "scipy")
 
 Experiment = Callable[..., pd.DataFrame]
@@ -107,18 +106,22 @@ def default_tasks() -> list[Task]:
 def compute(tasks: Iterable[Task], workers: int) -> None:
     """Compute results in parallel with a progress bar; those finished survive an interruption."""
     waiting = list(dict.fromkeys(tasks))
-    spread = [task for task in waiting if task[0].startswith(SPREAD)]
-    whole = [task for task in waiting if not task[0].startswith(SPREAD)]
-    jobs = Parallel(n_jobs=workers, return_as="generator_unordered")(
-        delayed(run)(task) for task in whole
-    )
-    with (
-        parallel_config(n_jobs=workers),
-        tqdm(chain(jobs, map(run, spread)), total=len(waiting), desc="results", unit="result",
-             file=sys.stdout) as bar,
-    ):  # fmt: skip
-        for name, _ in bar:
-            bar.set_postfix_str(name.rpartition(".")[2])
+    spread = [task for task in waiting if find(task[0]).__module__ in SPREAD]
+    whole = [task for task in waiting if task not in spread]
+    tqdm.monitor_interval = 0  # no thread: the processes of "multiprocessing" are forks
+    with tqdm(total=len(waiting), desc="results", unit="result", file=sys.stdout) as bar:
+        with parallel_config(backend="multiprocessing", n_jobs=workers):
+            _follow(map(run, spread), bar)
+        jobs = Parallel(n_jobs=workers, return_as="generator_unordered")(
+            delayed(run)(task) for task in whole
+        )
+        _follow(jobs, bar)
+
+
+def _follow(done: Iterable[Task], bar: tqdm[NoReturn]) -> None:
+    for name, _ in done:
+        bar.set_postfix_str(name.rpartition(".")[2])
+        bar.update()
 
 
 def main() -> int:
