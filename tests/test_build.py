@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from bookkit import dependencies
+from bookkit import dependencies, sphinxext
 from bookkit.dependencies import book_digest, local_modules, notebook_digest
 from bookkit.execute import execute_notebooks
 from bookkit.sphinxext import pages_url, repository_url
@@ -139,3 +140,11 @@ def test_github_actions_gives_the_address_of_the_fork(monkeypatch: pytest.Monkey
 def test_pages_address_follows_from_the_repository() -> None:
     assert pages_url("https://github.com/Owner/book") == "https://owner.github.io/book/"
     assert pages_url("https://github.com/owner/owner.github.io") == "https://owner.github.io/"
+
+
+@pytest.mark.parametrize(("chosen", "told"), [("quick", True), ("paper", False)])
+def test_a_quick_book_says_so_on_every_page(monkeypatch, chosen, told):
+    monkeypatch.setenv("BOOK_SCALE", chosen)
+    config = SimpleNamespace(html_theme_options={})
+    sphinxext.announce_scale(None, config)
+    assert ("Quick scale" in config.html_theme_options.get("announcement", "")) is told

@@ -1,4 +1,4 @@
-"""Sphinx extension: everything that follows from the address of the repository.
+"""Sphinx extension: what follows from the address of the repository and the scale of the book.
 
 The address is ``repository.url`` in ``_config.yml``. On GitHub Actions the address of the
 repository being built takes its place, so that the site of a fork links to the fork.
@@ -9,6 +9,13 @@ from urllib.parse import urlsplit
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+
+from bookkit.results import scale
+
+QUICK = (
+    "Quick scale: figures, tables and verdicts here are computed with a hundredth of the tasks and "
+    "nodes. The text describes the book at the paper's scale."
+)
 
 
 def repository_url(configured: str) -> str:
@@ -54,8 +61,15 @@ def set_addresses(_app: Sphinx, config: Config) -> None:
     config.html_baseurl = config.html_baseurl or pages_url(repository)
 
 
+def announce_scale(_app: Sphinx, config: Config) -> None:
+    """Say on every page of a quick book that its figures are not those of the text."""
+    if scale() == "quick":
+        config.html_theme_options["announcement"] = QUICK
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     # Before the theme and its extensions, which read the address at the default priority.
     app.connect("config-inited", set_addresses, priority=100)
+    app.connect("config-inited", announce_scale, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
