@@ -109,3 +109,9 @@ def test_figures_have_caption_name_description_and_a_mention(path: Path) -> None
         assert figure["caption"].strip()
         assert cell.metadata["mystnb"]["image"]["alt"].strip()
         assert re.search(rf"\{{numref\}}`[^`]*\b{figure['name']}\b", text), figure["name"]
+
+
+def test_no_folder_of_chapters_hides_a_package():
+    """A notebook runs in its folder, where a folder of that name would be imported instead."""
+    folders = {path.name for path in (ROOT / "book").rglob("*") if path.is_dir()} - {"bookkit"}
+    assert not folders & {"flex", "sparkpart", "bookkit", "tests", "benchmarks"}
