@@ -23,7 +23,7 @@ __all__ = ["AT_BOUND", "FITTED", "HALF_UNIT", "System", "held_at_bound", "system
 Array = NDArray[np.float64]
 
 STATISTIC_DECIMALS = 3
-"""R^2 and SSE are taken as rounded to three decimals; trailing zeros are dropped in print."""
+"""R^2 and SSE are taken as rounded to three decimals; the print mostly drops trailing zeros."""
 
 HALF_UNIT = 0.5 * 10.0**-STATISTIC_DECIMALS
 NEWTON_STEPS = 12
@@ -81,9 +81,13 @@ def held_at_bound(model: str, name: str, value: float, e_max: float) -> bool:
     return at_end or (value == 0 and name in MODELS[model].nonnegative)
 
 
-def _cells(table: pd.DataFrame, program: str, model: str) -> dict[str, str]:
+def _cells(
+    table: pd.DataFrame, program: str, model: str, version: published.Version
+) -> dict[str, str]:
     rows = table[(table["program"] == program) & (table["model"] == model)]
-    return dict(zip(rows["cell"], rows["printed"], strict=True))
+    printed = rows["printed"]
+    values = printed if version == "printed" else rows["corrected"].fillna(printed)
+    return dict(zip(rows["cell"], values, strict=True))
 
 
 class _Conditions(NamedTuple):
@@ -136,9 +140,11 @@ def _centre(
     return _Centre(values, columns, inverse, np.eye(len(nodes)) - jacobian @ inverse, residual)
 
 
-def _conditions(program: str, model: str, nodes: Array, times: Array | None) -> _Conditions:
+def _conditions(
+    program: str, model: str, nodes: Array, times: Array | None, version: published.Version
+) -> _Conditions:
     """Linearise at the times, or at the printed curve."""
-    printed = _cells(published.table2(), program, model)
+    printed = _cells(published.table2(), program, model, version)
     names = MODELS[model].coefficients
     start = published.coefficients(program, model) if printed else dict.fromkeys(names, 0.0)
     held = [k for k in names if printed and held_at_bound(model, k, start[k], nodes[0] - 1)]
@@ -154,11 +160,14 @@ def _conditions(program: str, model: str, nodes: Array, times: Array | None) -> 
         slope = at.left @ at.columns[k] * (-1 if k == "e" and start["e"] > 0 else 1)
         slope = slope / np.linalg.norm(slope)
         linear[k + AT_BOUND] = (slope, float(slope @ (origin - at.residual)))
-    errors = {k: float(v) for k, v in _cells(published.table1(), program, model).items()}
+    texts = _cells(published.table1(), program, model, version)
+    errors = {k: float(v) for k, v in texts.items()}
     return _Conditions(linear, at.left, at.left @ origin - at.residual, errors)
 
 
-def system_of(program: str, times: Array | None = None) -> System:
+def system_of(
+    program: str, times: Array | None = None, version: published.Version = "printed"
+) -> System:
     """Return the conditions on a program's times.
 
     Parameters
@@ -167,9 +176,11 @@ def system_of(program: str, times: Array | None = None) -> System:
         One of `sparkpart.published.PROGRAMS`.
     times
         Where Equation 4 is linearised, in seconds; by default at its printed curve.
+    version
+        "printed", or "corrected" to put in the values of `sparkpart.published.CORRECTIONS`.
     """
     nodes = np.array(published.NODE_GRIDS[program], dtype=float)
-    parts = {m: _conditions(program, m, nodes, times) for m in FITTED}
+    parts = {m: _conditions(program, m, nodes, times, version) for m in FITTED}
     linear = [(m, k, *condition) for m, p in parts.items() for k, condition in p.linear.items()]
     return System(
         nodes,

@@ -24,7 +24,14 @@ from scipy.optimize import minimize
 from sparkpart import published
 from sparkpart.conditions import AT_BOUND, System, system_of
 
-__all__ = ["Reconstruction", "attainable", "contradiction", "doubted_cells", "reconstruct"]
+__all__ = [
+    "Reconstruction",
+    "attainable",
+    "contradiction",
+    "doubted_cells",
+    "reconstruct",
+    "smallest_sets",
+]
 
 Array = NDArray[np.float64]
 Cell = tuple[str, str]
@@ -32,6 +39,10 @@ Cell = tuple[str, str]
 LIMIT = 0.95
 """Largest deviation sought, in half units; the rest is left for the error of linearisation."""
 
+AGREED = 1.0
+"""Cells whose contradiction is below this agree with each other, but for one rounding."""
+
+MOST_CELLS = 4
 STARTS = 6
 PASSES = 3
 
@@ -213,7 +224,13 @@ def reconstruct(program: str, *, seed: int = 0) -> Reconstruction:
     )
 
 
-def contradiction(program: str, ignored: frozenset[Cell], *, seed: int = 0) -> float:
+def contradiction(
+    program: str,
+    ignored: frozenset[Cell],
+    *,
+    version: published.Version = "printed",
+    seed: int = 0,
+) -> float:
     """Measure how far the printed numbers of a program contradict each other.
 
     Parameters
@@ -222,6 +239,8 @@ def contradiction(program: str, ignored: frozenset[Cell], *, seed: int = 0) -> f
         One of `sparkpart.published.PROGRAMS`.
     ignored
         Cells (model, cell) that need not be met.
+    version
+        "printed", or "corrected" to put in the values of `published.CORRECTIONS`.
     seed
         Seed of the starting points of the search.
 
@@ -231,9 +250,51 @@ def contradiction(program: str, ignored: frozenset[Cell], *, seed: int = 0) -> f
         The least sum, over all other cells, of the distances beyond their rounding, in half
         units of the last printed digit: 0 if some times are compatible with all of them.
     """
-    system = system_of(program, _solve(program, seed).times)
+    times = _solve(program, seed).times
+    system = system_of(program, times, version)
     limits = _limits(system, ignored)
-    return min(_least_excess(system, limits, start)[0] for start in _starts(system, seed))
+    starts = [times, *_starts(system, seed)]
+    return min(_least_excess(system, limits, start)[0] for start in starts)
+
+
+def _extended(sets: list[frozenset[Cell]], cells: list[Cell]) -> list[frozenset[Cell]]:
+    """Return the sets with one more cell, each once, in a fixed order."""
+    more = (chosen | {cell} for chosen in sets for cell in cells if cell not in chosen)
+    return list(dict.fromkeys(more))
+
+
+def smallest_sets(program: str, *, seed: int = 0, beam: int = 20) -> pd.DataFrame:
+    """Scan all printed cells for the smallest set without which the others agree.
+
+    Every single cell is tried. While no set brings the contradiction below `AGREED`, the sets
+    with the least contradiction are extended by every other cell.
+
+    Parameters
+    ----------
+    program
+        One of `sparkpart.published.PROGRAMS`.
+    seed
+        Seed of the reconstructed times that each search starts from.
+    beam
+        How many sets of a size are extended. With at least 18 all pairs are tried.
+
+    Returns
+    -------
+    DataFrame
+        ``size``, ``cells`` (a frozenset of (model, cell)) and ``contradiction`` without them,
+        the least first within a size; the empty set comes first, and the last size is the
+        first with a contradiction below `AGREED`.
+    """
+    times = _solve(program, seed).times
+    system = system_of(program, times)
+    sets: list[frozenset[Cell]] = [frozenset()]
+    rows: list[tuple[int, frozenset[Cell], float]] = []
+    while not rows or (rows[-1][0] < MOST_CELLS and min(left for *_, left in rows) >= AGREED):
+        left = [_least_excess(system, _limits(system, chosen), times)[0] for chosen in sets]
+        ranked = sorted(zip(left, range(len(sets)), strict=True))
+        rows += [(len(sets[i]), sets[i], value) for value, i in ranked]
+        sets = _extended([sets[i] for _, i in ranked[:beam]], system.labels)
+    return pd.DataFrame(rows, columns=["size", "cells", "contradiction"])
 
 
 def attainable(program: str, *, seed: int = 0, starts: int = 3) -> pd.DataFrame:

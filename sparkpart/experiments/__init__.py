@@ -19,6 +19,7 @@ from sparkpart.experiments.real import real_runs, real_runs_curves, real_runs_ga
 from sparkpart.experiments.tables import (
     attainable_times,
     bounds_kept,
+    cell_scan,
     doubtful_cells,
     free_signs,
     model_gains,
@@ -33,6 +34,7 @@ from sparkpart.experiments.tables import (
 __all__ = [
     "attainable_times",
     "bounds_kept",
+    "cell_scan",
     "doubtful_cells",
     "equation6_levels",
     "figure1",

@@ -11,11 +11,13 @@ import pandas as pd
 from sparkpart import nodegrid, published, usl
 from sparkpart.profiles import MODELS, Bounds, Fit, fit, running_time
 from sparkpart.reconstruction import (
+    AGREED,
     Reconstruction,
     attainable,
     contradiction,
     doubted_cells,
     reconstruct,
+    smallest_sets,
 )
 
 Scale = Literal["quick", "paper"]
@@ -184,20 +186,52 @@ def doubtful_cells(seed: int = 0) -> pd.DataFrame:
         ``ours``, the value for the reconstructed times, which ignore all doubted cells;
         ``with_cell`` and ``without_cell``, the contradiction among all cells of the program
         with the doubted one and without it, in half units of the last printed digit, other
-        doubted cells being ignored in both; ``contradicted``, whether the cell adds to it.
+        doubted cells being ignored in both; ``all_corrected``, the contradiction of all cells
+        with the corrected values put in; ``contradicted``, whether the cell adds to it.
     """
     rows = []
     refits = pd.concat([table1(seed), table2(seed)])
     programs = published.CORRECTIONS["program"].unique()
     dropped = {p: contradiction(p, doubted_cells(p), seed=seed) for p in programs}
+    mended = {p: contradiction(p, frozenset(), version="corrected", seed=seed) for p in programs}
     for fix in published.CORRECTIONS.to_dict("records"):
         program, cell = str(fix["program"]), (str(fix["model"]), str(fix["cell"]))
         at = (refits["program"] == program) & (refits["model"] == cell[0])
         ours = refits.loc[at & (refits["cell"] == cell[1]), "ours"].iloc[0]
         kept = contradiction(program, doubted_cells(program) - {cell}, seed=seed)
-        rows.append((ours, kept, dropped[program], kept > dropped[program] + 1))
-    extra = ["ours", "with_cell", "without_cell", "contradicted"]
+        adds = kept > dropped[program] + AGREED
+        rows.append((ours, kept, dropped[program], mended[program], adds))
+    extra = ["ours", "with_cell", "without_cell", "all_corrected", "contradicted"]
     return published.CORRECTIONS.join(pd.DataFrame(rows, columns=extra))
+
+
+def cell_scan(seed: int = 0, scale: Scale = "paper") -> pd.DataFrame:
+    """Scan the printed cells of every program for those that the others exclude.
+
+    Parameters
+    ----------
+    seed
+        Seed of the search.
+    scale
+        "paper" extends more sets of cells than "quick".
+
+    Returns
+    -------
+    DataFrame
+        ``program``, ``size`` and ``cells`` (a set of cells, as text), ``contradiction`` of all
+        other cells without them, ``agree`` (whether that is below one half unit) and
+        ``doubted`` (whether these are the cells of `published.CORRECTIONS`). Sets of a size
+        are there only if no smaller set makes the others agree.
+    """
+    parts = []
+    for program in published.PROGRAMS:
+        found = smallest_sets(program, seed=seed, beam=20 if scale == "paper" else 2)
+        doubted = [chosen == doubted_cells(program) for chosen in found["cells"]]
+        names = [" + ".join(f"{MODELS[m].label} {c}" for m, c in sorted(s)) for s in found["cells"]]
+        agree = found["contradiction"] < AGREED
+        parts.append(found.assign(program=program, cells=names, agree=agree, doubted=doubted))
+    columns = ["program", "size", "cells", "contradiction", "agree", "doubted"]
+    return pd.concat(parts, ignore_index=True)[columns]
 
 
 def model_gains() -> pd.DataFrame:
