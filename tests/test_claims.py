@@ -93,6 +93,22 @@ def test_booleans_and_words():
     assert summarise(SERIES, "sum") == "6"
 
 
+def test_a_reduction_is_made_in_each_run_and_every_run_must_meet_the_condition():
+    """The sums are 6 and 1; together they would be 7."""
+    found = pd.concat([SERIES, pd.Series([1.0])], keys=[0, 1], names=["run"])
+    assert not holds(found, {"op": ">=", "target": 6, "reduce": "sum"})
+    assert not holds(found, {"op": "=", "target": 7, "reduce": "sum"})
+    assert holds(found, {"op": ">=", "target": 1, "reduce": "sum"})
+    assert summarise(found, "sum") == "1 to 6"
+
+
+def test_values_of_seeds_are_told_apart():
+    function = "sparkpart.experiments.usl_coefficients"
+    test = {"function": function, "seeds": [0, 1], "field": "superlinear"}
+    runs = claims.values(test).groupby(level="run").size()
+    assert runs.tolist() == [16] * (1 if scale() == "quick" else 2)
+
+
 def test_verdicts_in_their_order():
     strict = {"op": "<", "target": 2}
     claim = {"test": {**strict, "direction": {"op": "<", "target": 4}}}

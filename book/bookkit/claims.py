@@ -83,18 +83,27 @@ def tasks_of(ledger: dict[str, list[Claim]]) -> list[Task]:
 def values(test: Claim) -> pd.Series:
     """Return the values that a claim is about, over all its rows and seeds.
 
+    The first level of the index, ``run``, numbers the seeds.
+
     Raises
     ------
     ClaimsError
         If no row is selected or the field is missing.
     """
     frames = [cached(find(name))(**dict(arguments)) for name, arguments in _tasks(test)]
-    table: pd.DataFrame = pd.concat(frames)
+    table: pd.DataFrame = pd.concat(frames, keys=range(len(frames)), names=["run"])
     for column, wanted in test.get("select", {}).items():
         table = table.loc[table[column].isin(wanted if isinstance(wanted, list) else [wanted])]
     if table.empty or test["field"] not in table:
         raise ClaimsError(f"{test['function']} has no {test['field']!r} at {test.get('select')}")
     return pd.Series(table[test["field"]])
+
+
+def _reduced(found: pd.Series, reduce: str) -> pd.Series:
+    """Make one value of those of each run, or of all where the runs are not told apart."""
+    if "run" not in found.index.names:
+        return pd.Series([getattr(found, reduce)()])
+    return pd.Series([getattr(run, reduce)() for _, run in found.groupby(level="run")])
 
 
 def holds(found: pd.Series, condition: Claim) -> bool:
@@ -106,10 +115,10 @@ def holds(found: pd.Series, condition: Claim) -> bool:
         The values.
     condition
         ``op`` and ``target``, for "=" and "between" a ``tolerance``, and ``reduce``, a method
-        of the series such as "sum" that makes one value of them first.
+        of the series such as "sum" that makes one value of those of each run first.
     """
     if "reduce" in condition:
-        found = pd.Series([getattr(found, condition["reduce"])()])
+        found = _reduced(found, condition["reduce"])
     op, target, tolerance = condition["op"], condition["target"], condition.get("tolerance", 0)
     if op == "between":
         met = found.between(target[0] - tolerance, target[1] + tolerance)
@@ -141,7 +150,7 @@ def summarise(found: pd.Series | None, reduce: str | None = None) -> str:
     if found.dtype == bool:
         return f"true in {found.sum()} of {len(found)}"
     if reduce:
-        return f"{getattr(found, reduce)():.4g}"
+        found = _reduced(found, reduce)
     if not pd.api.types.is_numeric_dtype(found):
         return ", ".join(map(str, found.unique()))
     low, high = f"{found.min():.4g}", f"{found.max():.4g}"
