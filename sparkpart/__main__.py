@@ -13,6 +13,7 @@ import pandas as pd
 from sparkpart.profiles import MODELS, Fit, FitError, compare
 from sparkpart.runs import RunsError, read_runs
 
+MOST_RESAMPLES = 100_000
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 ONE_VARIABLE = tuple(name for name, model in MODELS.items() if model.inputs == 1)
 
@@ -48,6 +49,8 @@ def _table(fits: dict[str, Fit], resamples: int, seed: int) -> pd.DataFrame:
     rows = []
     for model, fitted in fits.items():
         interval = fitted.bootstrap(resamples, seed=seed).interval()
+        if not _spread(fitted):
+            interval = interval * float("nan")
         for name, value in fitted.coefficients.items():
             rows.append(
                 {
@@ -65,29 +68,68 @@ def _table(fits: dict[str, Fit], resamples: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _spread(fitted: Fit) -> bool:
+    """Whether there are more runs than coefficients, so that a bootstrap says something."""
+    return len(fitted.seconds) > len(fitted.coefficients)
+
+
+def _tested(fitted: Fit) -> bool:
+    """Whether every node count could be predicted from the others."""
+    return fitted.loo_rmse == fitted.loo_rmse
+
+
 def _report(fits: dict[str, Fit], table: pd.DataFrame) -> str:
     lines = []
     for model, rows in table.groupby("model", sort=False):
         fitted = fits[str(model)]
+        error = f"{fitted.loo_rmse:.4g} s (RMSE)" if _tested(fitted) else "undefined"
+        r2 = "undefined" if fitted.r2 != fitted.r2 else f"{fitted.r2:.4f}"
         lines.append(
-            f"{MODELS[str(model)].label:9s} R² {fitted.r2:.4f}   SSE {fitted.sse:.6g} s²   "
-            f"error at left-out node counts {fitted.loo_rmse:.4g} s (RMSE)"
+            f"{MODELS[str(model)].label:9s} R² {r2}   SSE {fitted.sse:.6g} s²   "
+            f"error at left-out node counts {error}"
         )
         for row in rows.itertuples():
             note = "   at its bound" if row.at_bound else ""
             interval = f"95 % [{row.low:.6g}, {row.high:.6g}]"
+            if not _spread(fitted):
+                interval = "no interval: not more runs than coefficients"
             lines.append(f"    {row.coefficient:3s} {row.value:>12.6g}   {interval}{note}")
     return "\n".join(lines)
 
 
+def _check_output(option: str, path: Path, others: dict[str, Path]) -> None:
+    """Refuse a file that cannot be written, or that would replace one that is used here."""
+    real = path.resolve()
+    if not real.parent.is_dir():
+        raise FileNotFoundError(f"{option}: {path}: there is no folder {path.parent}")
+    if real.is_dir():
+        raise IsADirectoryError(f"{option}: {path} is a folder; the name of a file is needed")
+    if real.exists() and not real.is_file():
+        raise FileExistsError(f"{option}: {path} is not a regular file and is not replaced")
+    if not os.access(real.parent, os.W_OK):
+        raise PermissionError(f"{option}: {path}: the folder {path.parent} is not writable")
+    for name, other in others.items():
+        if real == other.resolve() or (real.exists() and other.exists() and real.samefile(other)):
+            raise FileExistsError(f"{option}: {path} is also {name}")
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    used = {"the input": args.runs}
+    for option, path in (("--csv", args.csv), ("--plot", args.plot)):
+        if path is not None:
+            _check_output(option, path, used)
+            used[f"the file of {option}"] = path
+
+
 def _write(path: Path, write: Callable[[Path], object]) -> None:
-    """Write aside, then rename, so that no half-written file is left."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}")
-    aside = path.parent / f".{path.name}.{os.getpid()}{path.suffix}"
+    """Write aside, then rename, so that no half-written file is left; links stay links."""
+    real = path.resolve()
+    aside = real.parent / f".{real.name}.{os.getpid()}{real.suffix}"
     try:
         write(aside)
-        aside.replace(path)
+        aside.replace(real)
+    except OSError as error:
+        raise OSError(f"{path}: {error.strerror or error}") from error
     finally:
         aside.unlink(missing_ok=True)
 
@@ -103,33 +145,49 @@ def _plot(path: Path, fits: dict[str, Fit], best: str, args: argparse.Namespace)
     _write(path, figure.savefig)
 
 
-def _fit(args: argparse.Namespace) -> None:
-    runs = read_runs(args.runs, args.unit)
-    models = tuple(name.strip() for name in args.models.split(","))
+def _check_options(args: argparse.Namespace, models: tuple[str, ...]) -> None:
     if unknown := [m for m in models if m not in ONE_VARIABLE]:
         raise FitError(f"unknown model {unknown[0]!r}; choose from {', '.join(ONE_VARIABLE)}")
     if args.resamples < 1:
         raise FitError(f"--resamples is {args.resamples}; at least 1 is needed")
+    if args.resamples > MOST_RESAMPLES:
+        raise FitError(f"--resamples is {args.resamples}; at most {MOST_RESAMPLES} are allowed")
     if args.seed < 0:
         raise FitError(f"--seed is {args.seed}; at least 0 is needed")
     if args.plot and args.plot.suffix.lower() not in PLOT_FORMATS:
         raise FitError(f"--plot is {args.plot}; its name must end in {', '.join(PLOT_FORMATS)}")
-    fits = compare(runs["nodes"], runs["seconds"], models, args.bounds)
+    _check_outputs(args)
+
+
+def _notes(runs: pd.DataFrame, models: tuple[str, ...], fits: dict[str, Fit]) -> list[str]:
+    """Say which columns and models were left out, and why."""
+    notes = [f"column {name!r} is not used" for name in runs.attrs["ignored"]]
     counts = runs["nodes"].nunique()
-    print(
-        f"{len(runs)} runs at {counts} node counts, {runs['nodes'].min()} to {runs['nodes'].max()}"
-    )
-    for name in runs.attrs["ignored"]:
-        print(f"note: column {name!r} is not used", file=sys.stderr)
     for model in models:
         if model not in fits:
             needed = len(MODELS[model].coefficients)
-            print(f"note: {model} left out: {counts} node counts, {needed} needed", file=sys.stderr)
+            close = "too close together" if counts >= needed else f"{needed} needed"
+            notes.append(f"{model} left out: {counts} node counts, {close}")
+    return notes
+
+
+def _fit(args: argparse.Namespace) -> None:
+    runs = read_runs(args.runs, args.unit)
+    models = tuple(name.strip() for name in args.models.split(","))
+    _check_options(args, models)
+    try:
+        fits = compare(runs["nodes"], runs["seconds"], models, args.bounds)
+    except FitError as error:
+        raise FitError(f"{args.runs}: {error}") from error
+    first, last = runs["nodes"].min(), runs["nodes"].max()
+    print(f"{len(runs)} runs at {runs['nodes'].nunique()} node counts, {first} to {last}")
+    for note in _notes(runs, models, fits):
+        print(f"note: {note}", file=sys.stderr)
     table = _table(fits, args.resamples, args.seed)
     print(_report(fits, table))
     best = next(iter(fits))
-    defined = fits[best].loo_rmse == fits[best].loo_rmse
-    reason = "least error at left-out node counts" if defined else "too few node counts to test it"
+    tested = _tested(fits[best])
+    reason = "least error at left-out node counts" if tested else "too few node counts to test it"
     print(f"recommended: {MODELS[best].label} ({best}), {reason}")
     if args.csv:
         _write(args.csv, lambda aside: table.to_csv(aside, index=False))

@@ -44,6 +44,9 @@ Bounds = Literal["stated", "none"]
 SMALLEST, LARGEST = 1e-30, 1e30
 """Range of node counts and times, so that no square overflows or vanishes."""
 
+NOISE = 1e-10
+"""Prediction errors below this part of the largest time are rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
@@ -219,9 +222,11 @@ def _checked(spec: Model, nodes: ArrayLike, seconds: ArrayLike) -> tuple[Array, 
     _check_values("running time", y)
     if not determined(spec, x):
         count = len(np.unique(x, axis=0))
+        few = count < len(spec.coefficients) or spec.inputs > 1
+        why = "do not" if few else "are too close together to"
         raise FitError(
             f"{spec.label} has {len(spec.coefficients)} coefficients; "
-            f"{count} distinct node counts do not determine them"
+            f"{count} distinct node counts {why} determine them"
         )
     return x, y
 
@@ -295,7 +300,8 @@ def compare(
     """Fit several models, the one that best predicts left-out node counts first.
 
     Models that the data do not determine are left out of the answer; those whose
-    leave-one-out error is undefined come last.
+    leave-one-out error is undefined come last. Errors that are rounding count as zero, and
+    models with equal errors keep their order.
 
     Raises
     ------
@@ -307,4 +313,10 @@ def compare(
         _check_values("node count", x)
     usable = [m for m, x in inputs.items() if determined(spec_of(m), x)]
     fits = {m: fit(nodes, seconds, m, bounds) for m in usable or models}
-    return dict(sorted(fits.items(), key=lambda item: np.nan_to_num(item[1].loo_rmse, nan=np.inf)))
+    noise = NOISE * float(np.max(np.asarray(seconds, dtype=float)))
+
+    def error(item: tuple[str, Fit]) -> float:
+        rmse = item[1].loo_rmse
+        return float("inf") if np.isnan(rmse) else rmse * (rmse > noise)
+
+    return dict(sorted(fits.items(), key=error))

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
+
+from sparkpart.profiles import LARGEST, SMALLEST
 
 __all__ = ["RunsError", "bell", "read_runs"]
 
@@ -31,6 +34,8 @@ UNIT_OF_NAME: dict[str, Unit | None] = {
     "duration": None,
 }
 SECONDS = {"s": 1.0, "ms": 1e-3}
+MOST_NODES = 10**9
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class RunsError(ValueError):
@@ -45,23 +50,26 @@ def _column(path: Path, header: list[str], names: tuple[str, ...], what: str) ->
     found = [i for i, name in enumerate(header) if _normal(name) in names]
     if len(found) != 1:
         problem = "no column" if not found else f"{len(found)} columns"
+        other = len(header) == 1 and re.search(r"[;\t]", header[0])
+        hint = "; fields must be separated by commas" if other else ""
         raise RunsError(
             f"{path}, line 1: {problem} of {what}; the header is {','.join(header)!r}, "
-            f"exactly one of {', '.join(names)} is needed"
+            f"exactly one of {', '.join(names)} is needed{hint}"
         )
     return found[0]
 
 
-def _number(path: Path, line: int, field: str, text: str, *, whole: bool) -> float:
-    allowed = "a whole number >= 1" if whole else "a finite number > 0"
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    good = math.isfinite(value) and value > 0 and (not whole or value == int(value))
+def _number(path: Path, line: int, field: str, text: str, scale: float | None = None) -> float:
+    """Return a time in seconds, or a node count where there is no scale."""
+    allowed, low, high = f"a whole number >= 1 and <= {MOST_NODES}", 1.0, float(MOST_NODES)
+    if scale:
+        low, high = SMALLEST / scale, LARGEST / scale
+        allowed = f"a finite number > 0, within {low:g} and {high:g}"
+    value = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
+    good = low <= value <= high and (scale is not None or value == int(value))
     if not good:
         raise RunsError(f"{path}, line {line}, field {field!r}: {text!r} is not {allowed}")
-    return value
+    return value * (scale or 1.0)
 
 
 def _unit(path: Path, field: str, stated: Unit | None) -> Unit:
@@ -122,8 +130,8 @@ def read_runs(path: str | PathLike[str], unit: Unit | None = None) -> pd.DataFra
             raise RunsError(
                 f"{path}, line {number}: {len(row)} fields; the header has {len(header)}"
             )
-        nodes = _number(path, number, header[n], row[n], whole=True)
-        records.append((int(nodes), _number(path, number, header[t], row[t], whole=False) * scale))
+        nodes = int(_number(path, number, header[n], row[n]))
+        records.append((nodes, _number(path, number, header[t], row[t], scale)))
     if not records:
         raise RunsError(f"{path}: a header but no runs")
     table = pd.DataFrame(records, columns=["nodes", "seconds"])

@@ -1,6 +1,7 @@
 """The command line: its table, files and notes; errors are one line and status 2."""
 
 import builtins
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -151,9 +152,18 @@ def test_real_raw_runs_need_their_unit_and_then_give_a_report(cli, samples, name
         ("nodes,seconds\n4,fast\n", "line 2, field 'seconds': 'fast' is not a finite number > 0"),
         ("nodes,seconds\n8.5,3\n", "field 'nodes': '8.5' is not a whole number >= 1"),
         ("nodes,seconds\n4,3\n8,2\n", "2 distinct node counts do not determine them"),
-        (GOOD + "1e300,9\n", "node count at row 6 is 1e+300"),
-        (GOOD + "64,1e300\n", "running time at row 6 is 1e+300"),
-        (GOOD + "64,1e-300\n", "running time at row 6 is 1e-300"),
+        (GOOD + "1e300,9\n", "line 8, field 'nodes': '1e300' is not a whole number >= 1"),
+        (GOOD + "64,1e300\n", "line 8, field 'seconds': '1e300' is not a finite number > 0"),
+        (GOOD + "64,1e-300\n", "line 8, field 'seconds': '1e-300' is not a finite number > 0"),
+        (GOOD + "5_0,9\n", "line 8, field 'nodes': '5_0' is not a whole number >= 1"),
+        (
+            GOOD + "\u0665\u0660,9\n",
+            "line 8, field 'nodes': '\u0665\u0660' is not a whole number >= 1",
+        ),
+        (GOOD + "1e10,9\n", "'1e10' is not a whole number >= 1 and <= 1000000000"),
+        (GOOD.replace(",", ";"), "fields must be separated by commas"),
+        (GOOD.replace(",", "\t"), "fields must be separated by commas"),
+        ("nodes,seconds\n4,3\n", "bad.csv: Eq. 1, 2 has 3 coefficients; 1 distinct node counts"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(cli, tmp_path, content, message):
@@ -177,6 +187,9 @@ def test_binary_missing_and_folder_are_refused_in_one_line(cli, tmp_path):
         (("--models", "eq6"), "unknown model 'eq6'"),
         (("--models", ""), "unknown model ''"),
         (("--resamples", "0"), "--resamples is 0; at least 1 is needed"),
+        (("--resamples", "1000000000000"), "at most 100000 are allowed"),
+        (("--resamples", "10000000000000000000"), "at most 100000 are allowed"),
+        (("--csv", ""), "--csv: . is a folder; the name of a file is needed"),
         (("--seed", "-1"), "--seed is -1; at least 0 is needed"),
         (("--unit", "ms"), "column 'seconds' is in s, but the unit given is ms"),
         (("--plot", "plot.xyz"), "--plot is plot.xyz; its name must end in .png, .svg, .pdf"),
@@ -208,6 +221,61 @@ def test_output_onto_a_folder_leaves_nothing(cli, runs, tmp_path, monkeypatch, n
     monkeypatch.chdir(tmp_path)
     refused(cli(runs, *QUICK, "--csv", name), name)
     assert {p.name for p in tmp_path.iterdir()} == {"runs.csv", "folder.png"}
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "link.csv", "hard.csv"])
+def test_output_onto_the_input_is_refused(cli, runs, tmp_path, name):
+    (tmp_path / "link.csv").symlink_to(runs)
+    (tmp_path / "hard.csv").hardlink_to(runs)
+    result = cli(runs, *QUICK, "--csv", tmp_path / name)
+    refused(result, f"--csv: {tmp_path / name} is also the input")
+    assert result[1] == ""
+    assert runs.read_text() == GOOD
+
+
+def test_table_and_plot_in_one_file_are_refused(cli, runs, tmp_path):
+    file = tmp_path / "both.png"
+    refused(cli(runs, *QUICK, "--csv", file, "--plot", file), "is also the file of --csv")
+    assert not file.exists()
+
+
+def test_output_onto_a_pipe_is_refused_before_the_report(cli, runs, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    result = cli(runs, *QUICK, "--csv", tmp_path / "pipe")
+    refused(result, "is not a regular file and is not replaced")
+    assert result[1] == ""
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_link_stays_a_link_and_its_target_is_written(cli, runs, tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "table.csv")
+    assert cli(runs, *QUICK, "--csv", tmp_path / "link.csv")[0] == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "table.csv").read_text().startswith("model,")
+
+
+def test_as_many_runs_as_coefficients_have_no_interval(cli, tmp_path):
+    path, file = tmp_path / "few.csv", tmp_path / "t.csv"
+    path.write_text("\n".join(GOOD.splitlines()[:4]))
+    _, out, _ = cli(path, *QUICK, "--models", "eq2", "--csv", file)
+    assert out.count("no interval: not more runs than coefficients") == 3
+    assert "error at left-out node counts undefined" in out
+    assert "nan" not in out
+    assert pd.read_csv(file)[["low", "high"]].isna().all(axis=None)
+
+
+def test_equal_times_keep_the_order_of_the_models(cli, tmp_path):
+    path = tmp_path / "equal.csv"
+    path.write_text("nodes,seconds\n" + "".join(f"{n},7.3\n" for n in (4, 8, 12, 16, 24, 48)))
+    _, out, _ = cli(path, *QUICK)
+    assert "recommended: Eq. 1, 2 (eq2)" in out
+    assert "nan" not in out
+
+
+def test_close_node_counts_are_given_as_the_reason(cli, tmp_path):
+    path = tmp_path / "close.csv"
+    path.write_text("nodes,seconds\n" + "".join(f"{10**9 - k},{7 + k}\n" for k in range(6)))
+    refused(cli(path, *QUICK), "6 distinct node counts are too close together to determine them")
 
 
 def test_failure_halfway_leaves_the_older_file(cli, runs, tmp_path, monkeypatch):
