@@ -27,7 +27,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MODELS", "FitError", "Model", "as_inputs", "determined", "running_time", "spec_of"]
+__all__ = [
+    "MODELS",
+    "FitError",
+    "Model",
+    "as_inputs",
+    "as_numbers",
+    "determined",
+    "running_time",
+    "spec_of",
+]
 
 Array = NDArray[np.float64]
 
@@ -135,11 +144,14 @@ def running_time(model: str, nodes: ArrayLike, coefficients: Mapping[str, float]
     Raises
     ------
     FitError
-        If a node count is not above the pole e, or above 0 where there is none, or the shape
-        does not suit the model.
+        If a node count is not above the pole e, or above 0 where there is none, or is not a
+        number, a coefficient is missing, or the shape does not suit the model.
     """
     spec = spec_of(model)
     x = as_inputs(spec, nodes)
+    if missing := [name for name in spec.coefficients if name not in coefficients]:
+        raise FitError(f"{spec.label} needs coefficient {missing[0]!r}; given: {[*coefficients]}")
+    _check_counts(spec, x)
     e = coefficients["e"] if spec.pole else 0.0
     if (x[:, 0] <= e).any():
         raise FitError(f"{spec.label} has no value at {x[:, 0].min():g} nodes, only above {e:g}")
@@ -147,6 +159,15 @@ def running_time(model: str, nodes: ArrayLike, coefficients: Mapping[str, float]
     if spec.pole:
         total = total + coefficients["b"] / (x[:, 0] - e)
     return np.asarray(total)
+
+
+def _check_counts(spec: Model, x: Array) -> None:
+    """Refuse node counts that are not numbers, and receivers that are not positive."""
+    for name, column in zip(("node count", "receiver count"), x.T, strict=False):
+        wrong = ~np.isfinite(column) | ((column <= 0) & (name == "receiver count"))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise FitError(f"{spec.label}: {name} at row {row} is {column[row]:g}; not allowed")
 
 
 def spec_of(model: str) -> Model:
@@ -162,15 +183,31 @@ def spec_of(model: str) -> Model:
     return MODELS[model]
 
 
+def as_numbers(name: str, values: ArrayLike) -> Array:
+    """Return values as an array of their own.
+
+    Raises
+    ------
+    FitError
+        If they are not numbers.
+    """
+    try:
+        if np.asarray(values).dtype.kind in "biuf":
+            return np.array(values, dtype=float)
+    except ValueError:
+        pass
+    raise FitError(f"{name} must be numbers, in rows of one length")
+
+
 def as_inputs(spec: Model, nodes: ArrayLike) -> Array:
     """Return node counts as an array of shape (k, inputs).
 
     Raises
     ------
     FitError
-        If the shape does not suit the model.
+        If the counts are not numbers or the shape does not suit the model.
     """
-    x = np.asarray(nodes, dtype=float)
+    x = as_numbers("node counts", nodes)
     x = x[:, None] if x.ndim == 1 else x
     if x.ndim != 2 or x.shape[1] != spec.inputs:
         wanted = "(k,)" if spec.inputs == 1 else "(k, 2)"

@@ -21,6 +21,7 @@ from sparkpart.models import (
     FitError,
     Model,
     as_inputs,
+    as_numbers,
     determined,
     running_time,
     spec_of,
@@ -65,16 +66,16 @@ class Bootstrap:
 
     def interval(self, level: float = 0.95) -> pd.DataFrame:
         """Return the percentile interval of each coefficient: columns ``low`` and ``high``."""
-        tail = (1 - level) / 2
+        tail = _tail(level)
         bounds = self.coefficients.quantile([tail, 1 - tail]).T
         return bounds.set_axis(["low", "high"], axis=1)
 
     def band(self, nodes: ArrayLike, level: float = 0.95) -> pd.DataFrame:
         """Return the pointwise percentile band of the running time in seconds at the nodes."""
+        tail = _tail(level)
         names = MODELS[self.model].coefficients
         rows = self.coefficients.to_numpy()
         curves = [running_time(self.model, nodes, dict(zip(names, r, strict=True))) for r in rows]
-        tail = (1 - level) / 2
         low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
         return _frame(as_inputs(MODELS[self.model], nodes)).assign(low=low, high=high)
 
@@ -158,10 +159,12 @@ class Fit:
         Raises
         ------
         FitError
-            If there are no resamples.
+            If there are no resamples, or the seed is negative.
         """
         if resamples < 1:
             raise FitError(f"resamples is {resamples}; at least 1 is needed")
+        if seed < 0:
+            raise FitError(f"seed is {seed}; at least 0 is needed")
         k, p = len(self.seconds), len(MODELS[self.model].coefficients)
         curve = self.predict(self.nodes)
         residuals = self.seconds - curve
@@ -200,6 +203,12 @@ def _solve(problem: _Problem, targets: Array) -> tuple[Array, Array]:
     return np.vstack([theta[:1], theta[-1:], theta[1:-1], e]), sse
 
 
+def _tail(level: float) -> float:
+    if not 0 < level < 1:
+        raise FitError(f"level is {level}; it must lie between 0 and 1")
+    return (1 - level) / 2
+
+
 def _frame(nodes: Array) -> pd.DataFrame:
     return pd.DataFrame(nodes, columns=["nodes", "receivers"][: nodes.shape[1]])
 
@@ -215,7 +224,7 @@ def _check_values(name: str, values: Array) -> None:
 
 
 def _checked(spec: Model, nodes: ArrayLike, seconds: ArrayLike) -> tuple[Array, Array]:
-    x, y = as_inputs(spec, nodes), np.asarray(seconds, dtype=float)
+    x, y = as_inputs(spec, nodes), as_numbers("running times", seconds)
     if y.shape != x.shape[:1]:
         raise FitError(f"{len(x)} node counts but running times of shape {y.shape}")
     _check_values("node count", x)
@@ -306,8 +315,11 @@ def compare(
     Raises
     ------
     FitError
-        If a model is unknown, a value is not allowed, or no model can be fitted.
+        If no model is given, a model is unknown, a value is not allowed, or no model can be
+        fitted.
     """
+    if not models:
+        raise FitError(f"no model is given; the models are {', '.join(MODELS)}")
     inputs = {m: as_inputs(spec_of(m), nodes) for m in models}
     for x in inputs.values():
         _check_values("node count", x)

@@ -184,6 +184,9 @@ class _Solution(NamedTuple):
 @cache
 def _solve(program: str, seed: int) -> _Solution:
     """Find compatible times; linearise anew at what was found until that is exact."""
+    if program not in published.PROGRAMS:
+        known = ", ".join(published.PROGRAMS)
+        raise KeyError(f"unknown program {program!r}; the programs are {known}")
     system, ignored = system_of(program), doubted_cells(program)
     starts = _starts(system, seed)
     for _ in range(PASSES):

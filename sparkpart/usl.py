@@ -7,7 +7,7 @@ paper cites, has ``sigma (n-1)``. Both forms are a + b/n + c n; only the map dif
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,8 +35,14 @@ class USL(NamedTuple):
     kappa: float
 
 
+def _check(form: str) -> None:
+    if form not in get_args(Form):
+        raise ValueError(f"form is {form!r}; the forms are {', '.join(get_args(Form))}")
+
+
 def to_linear(usl: USL, form: Form = "printed") -> dict[str, float]:
     """Return a, b and c of Equation 2 (s, s nodes, s per node) for the law's coefficients."""
+    _check(form)
     t1, sigma, kappa = usl
     b = t1 if form == "printed" else t1 * (1 - sigma)
     return {"a": t1 * (sigma - kappa), "b": b, "c": t1 * kappa}
@@ -48,8 +54,10 @@ def from_linear(a: float, b: float, c: float, form: Form = "printed") -> USL:
     Raises
     ------
     ValueError
-        If the time scale, b in the printed form and a + b + c in Gunther's, is not positive.
+        If the form is unknown, or the time scale, b in the printed form and a + b + c in
+        Gunther's, is not positive.
     """
+    _check(form)
     t1 = b if form == "printed" else a + b + c
     if not t1 > 0:
         raise ValueError(f"the time scale T(1) is {t1:g} s; the law needs it positive")
@@ -59,6 +67,7 @@ def from_linear(a: float, b: float, c: float, form: Form = "printed") -> USL:
 
 def speedup(nodes: ArrayLike, usl: USL, form: Form = "printed") -> NDArray[np.float64]:
     """Return T(1)/T(n) at the node counts."""
+    _check(form)
     n = np.asarray(nodes, dtype=float)
     contention = usl.sigma * (n if form == "printed" else n - 1)
     return np.asarray(n / (1 + contention + usl.kappa * n * (n - 1)))

@@ -586,3 +586,41 @@ def test_unknown_bounds_are_refused_with_the_known_ones():
     ):
         with pytest.raises(FitError, match="bounds are 'stated' or 'none', not 'tight'"):
             call("tight")
+
+
+COUNTS, TIMES = [4, 8, 16, 24, 32, 48], [61.0, 35.5, 21.9, 18.1, 16.6, 16.1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fit(COUNTS, TIMES, "eq3").predict([8, np.nan]), "node count at row 1 is nan"),
+        (lambda: running_time("eq2", [8], {"a": 1, "b": 1}), "Eq. 1, 2 needs coefficient 'c'"),
+        (lambda: fit(["a"] * 6, TIMES, "eq3"), "node counts must be numbers"),
+        (lambda: fit(COUNTS, ["1"] * 6, "eq3"), "running times must be numbers"),
+        (lambda: compare(["a"] * 6, TIMES), "node counts must be numbers"),
+        (lambda: compare(COUNTS, TIMES, ()), "no model is given"),
+        (lambda: fit(COUNTS, TIMES, "eq3").bootstrap(5, seed=-1), "seed is -1"),
+        (lambda: fit(COUNTS, TIMES, "eq3").bootstrap(5, seed=0).interval(1.5), "level is 1.5"),
+        (lambda: fit(COUNTS, TIMES, "eq3").bootstrap(5, seed=0).band([8], 0), "level is 0"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_the_reason(call, message):
+    with pytest.raises(FitError) as error:
+        call()
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_receivers_must_be_positive():
+    eq6 = {"a": 0, "b": 1, "cs": 0, "cr": 1, "d": 0, "e": 0}
+    with pytest.raises(FitError, match="receiver count at row 0 is -5"):
+        running_time("eq6", [[8, -5]], eq6)
+
+
+def test_changing_the_data_after_a_fit_does_not_change_the_fit():
+    nodes, seconds = np.array(COUNTS, dtype=float), np.array(TIMES)
+    fitted = fit(nodes, seconds, "eq3")
+    nodes[:], seconds[:] = 1, 1
+    assert fitted.seconds.tolist() == TIMES
+    assert fitted.nodes[:, 0].tolist() == COUNTS

@@ -64,3 +64,13 @@ def test_time_scale_that_is_not_positive_is_refused(form, coefficients):
 
 def test_negative_b_is_allowed_in_gunthers_form_when_the_time_at_one_node_is_positive():
     assert usl.from_linear(10, -1, 1, "gunther") == pytest.approx(USL(10, 1.1, 0.1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: from_linear(1, 2, 3, form="x"), lambda: to_linear(USL(1, 0, 0), "x"),
+     lambda: speedup(4, USL(1, 0, 0), "x")],
+)  # fmt: skip
+def test_unknown_form_is_refused(call):
+    with pytest.raises(ValueError, match="form is 'x'; the forms are printed, gunther"):
+        call()
