@@ -325,10 +325,8 @@ def attainable(program: str, *, seed: int = 0, starts: int = 3) -> pd.DataFrame:
     if limits[1].max(where=np.isfinite(limits[1]), initial=0) > 1:
         return pd.DataFrame({"nodes": system.nodes, "low": np.nan, "high": np.nan})
     origins = [times, *found[:starts]]
-    ends = []
-    for i, nodes in enumerate(system.nodes):
-        axis = np.eye(len(system.nodes))[i]
-        moved = [_minimise(system, y, limits, s * axis) for y in origins for s in (1, -1)]
-        reached = [float(y[i]) for y in (*origins, *moved) if y is not None]
-        ends.append((nodes, min(reached), max(reached)))
+    directions = [sign * axis for axis in np.eye(len(system.nodes)) for sign in (1, -1)]
+    moved = [_minimise(system, y, limits, d) for y in origins for d in directions]
+    reached = np.array([y for y in (*origins, *moved) if y is not None])
+    ends = zip(system.nodes, reached.min(axis=0), reached.max(axis=0), strict=True)
     return pd.DataFrame(ends, columns=["nodes", "low", "high"])
