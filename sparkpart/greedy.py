@@ -34,6 +34,8 @@ class Search:
         RC of the plan in node seconds.
     totals
         RT and RC at the start and after each round, shape (rounds + 1, 2).
+    valued
+        How many changes of the degree of one vertex were valued: the work of the search.
     steps
         Name of the vertex and degree that each round of `greedy` changed first.
     """
@@ -42,6 +44,7 @@ class Search:
     running_time: float
     resource_consumption: float
     totals: NDArray[np.float64]
+    valued: int
     steps: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -100,10 +103,10 @@ def greedy(
     places = start_of(flow, start, bound)
     least = ROUNDING * flow.resource_consumption(flow.degrees[places])
     how = (kernels.LOCAL, kernels.EXT, kernels.FULL)[get_args(Greedy).index(technique)]
-    steps, history = kernels.greedy(
+    steps, history, valued = kernels.greedy(
         kernels.arrays(flow), places, bound * (1 + ROUNDING), how, len(places), least
     )
-    return found(flow, places, history, steps)
+    return found(flow, places, history, valued, steps)
 
 
 def start_of(flow: Dataflow, start: ArrayLike | None, bound: float) -> NDArray[np.int64]:
@@ -128,8 +131,10 @@ def found(
     flow: Dataflow,
     places: NDArray[np.int64],
     totals: NDArray[np.float64],
+    valued: int,
     steps: NDArray[np.int64] | None = None,
 ) -> Search:
     """Return the result of a compiled search."""
     named = () if steps is None else tuple((flow.names[v], int(flow.degrees[j])) for v, j in steps)
-    return Search(flow.degrees[places], float(totals[-1, 0]), float(totals[-1, 1]), totals, named)
+    time, consumption = totals[-1].tolist()
+    return Search(flow.degrees[places], time, consumption, totals, valued, named)

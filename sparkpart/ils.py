@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -18,7 +19,7 @@ def ils(
     flow: Dataflow,
     *,
     bound: float,
-    seed: int,
+    seed: int | Sequence[int],
     start: ArrayLike | None = None,
     m: int = 3,
     iter1: int = 100,
@@ -39,7 +40,7 @@ def ils(
     bound
         Running time in seconds that the plan must stay below.
     seed
-        Seed of all random choices; the same seed gives the same plan.
+        Seed of all random choices, or several numbers; the same seed gives the same plan.
     start
         Plan to start from; the initial plan by default.
     m, iter1, iter2
@@ -73,8 +74,9 @@ def ils(
         )
     places = start_of(flow, start, bound)
     least = ROUNDING * flow.running_time(flow.degrees[places])
+    iter1 = iter1 if flow.movable.any() else 0
     history = kernels.ils(
-        kernels.arrays(flow), places, bound, m, iter1 if flow.movable.any() else 0, iter2,
+        kernels.arrays(flow), places, bound, m, iter1, iter2,
         inner == "total", objective == "running time", least, np.random.default_rng(seed),
     )  # fmt: skip
-    return found(flow, places, history)
+    return found(flow, places, history, iter1 * (m + iter2))

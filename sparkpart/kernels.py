@@ -116,16 +116,17 @@ def _totals(f: Arrays, plan: Ints) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _extend(f: Arrays, trial: Ints, v: int, j: int, queue: Ints) -> tuple[float, float]:
+def _extend(f: Arrays, trial: Ints, v: int, j: int, queue: Ints) -> tuple[float, float, int]:
     """Move v to j, then its children in turn as long as each lowers RC (G-ext)."""
     grown = fallen = 0.0
-    queue[0], head, tail = v, 0, 1
+    queue[0], head, tail, valued = v, 0, 1, 0
     while head < tail:
         v = queue[head]
         head += 1
         if trial[v] == j or not np.isfinite(f.time[v, j]):
             continue
         time, consumption = _change(f, trial, v, j)
+        valued += 1
         if consumption < 0:
             trial[v] = j
             grown += time
@@ -133,14 +134,15 @@ def _extend(f: Arrays, trial: Ints, v: int, j: int, queue: Ints) -> tuple[float,
             for k in range(f.children_starts[v], f.children_starts[v + 1]):
                 queue[tail] = f.children[k]
                 tail += 1
-    return grown, fallen
+    return grown, fallen, valued
 
 
 @njit(cache=True)
-def _force(f: Arrays, trial: Ints, v: int, j: int) -> tuple[float, float]:
+def _force(f: Arrays, trial: Ints, v: int, j: int) -> tuple[float, float, int]:
     """Move v and all below it to j, but vertices that do not allow it (G-full)."""
     grown, consumption = _change(f, trial, v, j)
     trial[v] = j
+    valued = 1
     for k in range(f.below_starts[v], f.below_starts[v + 1]):
         w = f.below[k]
         if np.isfinite(f.time[w, j]):
@@ -148,50 +150,59 @@ def _force(f: Arrays, trial: Ints, v: int, j: int) -> tuple[float, float]:
             trial[w] = j
             grown += time
             consumption += change
-    return grown, -consumption
+            valued += 1
+    return grown, -consumption, valued
 
 
 @njit(cache=True)
-def _spread(f: Arrays, trial: Ints, v: int, j: int, how: int, queue: Ints) -> tuple[float, float]:
-    """Change a trial plan from vertex v on; return the growth of RT and the fall of RC."""
+def _spread(
+    f: Arrays, trial: Ints, v: int, j: int, how: int, queue: Ints
+) -> tuple[float, float, int]:
+    """Change a trial plan from vertex v on.
+
+    Returns the growth of RT, the fall of RC, and how many changes of a vertex were valued.
+    """
     if how == EXT:
         return _extend(f, trial, v, j, queue)
     if how == FULL:
         return _force(f, trial, v, j)
     grown, consumption = _change(f, trial, v, j)
     trial[v] = j
-    return grown, -consumption
+    return grown, -consumption, 1
 
 
 @njit(cache=True)
 def greedy(
     f: Arrays, plan: Ints, bound: float, how: int, rounds: int, least: float
-) -> tuple[Ints, Array]:
+) -> tuple[Ints, Array, int]:
     """Change the plan in place by Algorithm 1.
 
-    Returns the vertex and the degree that each round changed first, and RT and RC after each
-    round, the first row being those of the start. A benefit counts above ``least``.
+    Returns the vertex and the degree that each round changed first, RT and RC after each
+    round, the first row being those of the start, and how many changes of a vertex were
+    valued. A benefit counts above ``least``.
     """
     time, consumption = _totals(f, plan)
     steps = np.empty((rounds, 2), np.int64)
     history = np.empty((rounds + 1, 2))
     history[0] = time, consumption
     trial, queue = plan.copy(), np.empty(len(f.children) + 1, np.int64)
+    valued = 0
     for k in range(rounds):
         best = least
         for v in range(len(plan)):
             for c in range(f.choices_starts[v], f.choices_starts[v + 1]):
                 trial[:] = plan
-                grown, benefit = _spread(f, trial, v, f.choices[c], how, queue)
+                grown, benefit, count = _spread(f, trial, v, f.choices[c], how, queue)
+                valued += count
                 if benefit > best and time + grown <= bound:
                     best = benefit
                     steps[k] = v, f.choices[c]
         if best == least:
-            return steps[:k], history[: k + 1]
+            return steps[:k], history[: k + 1], valued
         _spread(f, plan, steps[k, 0], steps[k, 1], how, queue)
         time, consumption = _totals(f, plan)
         history[k + 1] = time, consumption
-    return steps, history
+    return steps, history, valued
 
 
 @njit(cache=True)
