@@ -26,7 +26,13 @@ from tqdm import tqdm
 from bookkit.dependencies import ROOT, files_below
 
 PACKAGES = ("flex", "sparkpart")
-SPREAD = ("flex.experiments.cluster", "flex.experiments.findings", "flex.experiments.choices")
+SPREAD = (
+    "flex.experiments.cluster",
+    "flex.experiments.findings",
+    "flex.experiments.choices",
+    "sparkpart.experiments.synthetic",
+    "sparkpart.experiments.optimal",
+)
 """Modules whose experiments spread their runs over processes themselves."""
 LIBRARIES = ("numba", "numpy", "pandas", "scipy")
 

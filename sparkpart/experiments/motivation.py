@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -128,7 +129,7 @@ def _case_flow() -> Dataflow:
         Vertex(name, dict(zip(CASE_DEGREES, seconds, strict=True)))
         for name, seconds in zip(STEPS, CASE_SECONDS, strict=True)
     ]
-    edges = [Edge(a, b, _case_repartition) for a, b in zip(STEPS, STEPS[1:], strict=False)]
+    edges = [Edge(a, b, _case_repartition) for a, b in pairwise(STEPS)]
     return Dataflow(vertices, edges)
 
 
