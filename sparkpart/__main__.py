@@ -1,19 +1,26 @@
-"""Command line: ``python -m sparkpart fit RUNS.csv``."""
+"""Command line: fit running times, choose degrees of partitioning."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from tqdm import tqdm
 
+from sparkpart.dataflow import DataflowError
+from sparkpart.exact import front
+from sparkpart.fastest import costs_of, is_forest
+from sparkpart.flowfile import read_flow
+from sparkpart.output import check_outputs, write
+from sparkpart.planning import TECHNIQUES, Recommendation, recommend
 from sparkpart.profiles import MODELS, Fit, FitError, compare
 from sparkpart.runs import RunsError, read_runs
 
 MOST_RESAMPLES = 100_000
+FRONT_POINTS = 25
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 ONE_VARIABLE = tuple(name for name, model in MODELS.items() if model.inputs == 1)
 
@@ -28,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         "counts (nodes) and one of times (seconds or ms; time or runtime with --unit), and "
         "recommend the model that best predicts node counts left out of the fit.",
     )
-    fit.add_argument("runs", type=Path, help="the CSV file; repeated node counts are repeats")
+    fit.add_argument("runs", type=_file, help="the CSV file; repeated node counts are repeats")
     fit.add_argument("--unit", choices=["s", "ms"], help="unit of the times, if the name lacks it")
     fit.add_argument(
         "--models", default=",".join(ONE_VARIABLE), help="comma-separated (default: %(default)s)"
@@ -39,9 +46,52 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     fit.add_argument("--resamples", type=int, default=1000, help="bootstrap refits (%(default)s)")
     fit.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (%(default)s)")
-    fit.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
-    fit.add_argument("--plot", type=Path, metavar="FILE", help="write the plot (png, svg, pdf)")
+    fit.add_argument("--csv", type=_file, metavar="FILE", help="write the table as CSV")
+    fit.add_argument("--plot", type=_file, metavar="FILE", help="write the plot (png, svg, pdf)")
+    fit.set_defaults(run=_fit)
+    _add_optimize(commands)
     return parser
+
+
+def _add_optimize(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    optimize = commands.add_parser(
+        "optimize",
+        help="choose the degree of partitioning of every stage of a data flow",
+        description="Choose the degree of partitioning (nodes) of every vertex of a data flow "
+        "so that resource consumption is least while running time grows by the slack at most; "
+        "compare with the techniques of the paper and show the front of what is possible.",
+    )
+    optimize.add_argument("flow", type=_file, help="the flow, YAML or JSON")
+    optimize.add_argument(
+        "--slack", type=float, default=0.1,
+        help="part by which running time may grow, 0.1 for 10 %% (default: %(default)s)",
+    )  # fmt: skip
+    optimize.add_argument(
+        "--technique", choices=TECHNIQUES, default="optimum",
+        help="whose plan to give (default: %(default)s)",
+    )  # fmt: skip
+    optimize.add_argument("--seed", type=int, default=0, help="seed of ILS (%(default)s)")
+    optimize.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="SECONDS",
+        help="for each exact search on a graph that is no tree (%(default)s)",
+    )  # fmt: skip
+    optimize.add_argument("--json", action="store_true", help="print JSON in place of text")
+    optimize.add_argument("--csv", type=_file, metavar="FILE", help="write the plan as CSV")
+    optimize.add_argument(
+        "--front", type=_file, metavar="FILE",
+        help="write the front of running time and consumption: csv, or a picture (png, svg, pdf)",
+    )  # fmt: skip
+    optimize.add_argument(
+        "--points", type=int, metavar="N",
+        help="points of the front (default: all on trees, else 25)",
+    )  # fmt: skip
+    optimize.set_defaults(run=_optimize)
+
+
+def _file(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file is empty")
+    return Path(text)
 
 
 def _table(fits: dict[str, Fit], resamples: int, seed: int) -> pd.DataFrame:
@@ -97,41 +147,8 @@ def _report(fits: dict[str, Fit], table: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _check_output(option: str, path: Path, others: dict[str, Path]) -> None:
-    """Refuse a file that cannot be written, or that would replace one that is used here."""
-    real = path.resolve()
-    if not real.parent.is_dir():
-        raise FileNotFoundError(f"{option}: {path}: there is no folder {path.parent}")
-    if real.is_dir():
-        raise IsADirectoryError(f"{option}: {path} is a folder; the name of a file is needed")
-    if real.exists() and not real.is_file():
-        raise FileExistsError(f"{option}: {path} is not a regular file and is not replaced")
-    if not os.access(real.parent, os.W_OK):
-        raise PermissionError(f"{option}: {path}: the folder {path.parent} is not writable")
-    for name, other in others.items():
-        if real == other.resolve() or (real.exists() and other.exists() and real.samefile(other)):
-            raise FileExistsError(f"{option}: {path} is also {name}")
-
-
 def _check_outputs(args: argparse.Namespace) -> None:
-    used = {"the input": args.runs}
-    for option, path in (("--csv", args.csv), ("--plot", args.plot)):
-        if path is not None:
-            _check_output(option, path, used)
-            used[f"the file of {option}"] = path
-
-
-def _write(path: Path, write: Callable[[Path], object]) -> None:
-    """Write aside, then rename, so that no half-written file is left; links stay links."""
-    real = path.resolve()
-    aside = real.parent / f".{real.name}.{os.getpid()}{real.suffix}"
-    try:
-        write(aside)
-        aside.replace(real)
-    except OSError as error:
-        raise OSError(f"{path}: {error.strerror or error}") from error
-    finally:
-        aside.unlink(missing_ok=True)
+    check_outputs({"--csv": args.csv, "--plot": args.plot}, args.runs)
 
 
 def _plot(path: Path, fits: dict[str, Fit], best: str, args: argparse.Namespace) -> None:
@@ -142,7 +159,7 @@ def _plot(path: Path, fits: dict[str, Fit], best: str, args: argparse.Namespace)
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     ax = figure.subplots()
     profile_plot(ax, fits, band=best, resamples=args.resamples, seed=args.seed)
-    _write(path, figure.savefig)
+    write(path, figure.savefig)
 
 
 def _check_options(args: argparse.Namespace, models: tuple[str, ...]) -> None:
@@ -190,17 +207,65 @@ def _fit(args: argparse.Namespace) -> None:
     reason = "least error at left-out node counts" if tested else "too few node counts to test it"
     print(f"recommended: {MODELS[best].label} ({best}), {reason}")
     if args.csv:
-        _write(args.csv, lambda aside: table.to_csv(aside, index=False))
+        write(args.csv, lambda aside: table.to_csv(aside, index=False))
     if args.plot:
         _plot(args.plot, fits, best, args)
+
+
+def _check_optimize(args: argparse.Namespace) -> None:
+    if not args.slack >= 0:
+        raise DataflowError(f"--slack is {args.slack}; at least 0 is needed (0.1 is 10 %)")
+    if not args.time_limit > 0:
+        raise DataflowError(f"--time-limit is {args.time_limit}; more than 0 s is needed")
+    if args.seed < 0:
+        raise DataflowError(f"--seed is {args.seed}; at least 0 is needed")
+    if args.points is not None and args.points < 2:
+        raise DataflowError(f"--points is {args.points}; at least 2 are needed")
+    formats = (".csv", *PLOT_FORMATS)
+    if args.front and args.front.suffix.lower() not in formats:
+        raise DataflowError(f"--front is {args.front}; its name must end in {', '.join(formats)}")
+    check_outputs({"--csv": args.csv, "--front": args.front}, args.flow)
+
+
+def _optimize(args: argparse.Namespace) -> None:
+    flow = read_flow(args.flow)
+    _check_optimize(args)
+    found = recommend(
+        flow, slack=args.slack, technique=args.technique, seed=args.seed,
+        time_limit=args.time_limit,
+    )  # fmt: skip
+    print(found.as_json() if args.json else found.report())
+    if args.csv:
+        write(args.csv, lambda aside: found.table.to_csv(aside, index=False))
+    if args.front:
+        _front(args, found)
+
+
+def _front(args: argparse.Namespace, found: Recommendation) -> None:
+    tree = is_forest(costs_of(found.flow, 1.0, 0.0))
+    points = args.points or (None if tree else FRONT_POINTS)
+    follow = partial(tqdm, desc="front", leave=False, disable=not sys.stderr.isatty())
+    table = front(found.flow, points=points, time_limit=args.time_limit, progress=follow)
+    if args.front.suffix.lower() == ".csv":
+        degrees = pd.DataFrame(table.pop("plan").tolist(), columns=found.flow.names)
+        joined = pd.concat([table, degrees], axis=1)
+        write(args.front, lambda aside: joined.to_csv(aside, index=False))
+        return
+    from matplotlib.figure import Figure
+
+    from sparkpart.plots import front_plot
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    front_plot(figure.subplots(), table, found.techniques)
+    write(args.front, figure.savefig)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; errors of the user's input are one line on stderr, status 2."""
     args = _parser().parse_args(argv)
     try:
-        _fit(args)
-    except (RunsError, FitError, OSError, ImportError) as error:
+        args.run(args)
+    except (RunsError, FitError, DataflowError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -8,6 +8,7 @@ milliseconds, and prunes the labels.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -228,7 +229,13 @@ def _keeps(flow: Dataflow, plan: Plan, bound: float) -> bool:
     return flow.running_time(plan) <= bound * (1 + ROUNDING)
 
 
-def front(flow: Dataflow, *, points: int | None = None, time_limit: float = 60.0) -> pd.DataFrame:
+def front(
+    flow: Dataflow,
+    *,
+    points: int | None = None,
+    time_limit: float = 60.0,
+    progress: Callable[[list[float]], Iterable[float]] = list,
+) -> pd.DataFrame:
     """Return the Pareto front: plans of which no other has less RT and no more RC.
 
     Parameters
@@ -241,13 +248,14 @@ def front(flow: Dataflow, *, points: int | None = None, time_limit: float = 60.0
         bounds, evenly spread from the least RT to the RT of the least RC.
     time_limit
         Seconds for each point of a sweep that HiGHS solves.
+    progress
+        Wraps the bounds of a sweep while it goes through them, as tqdm does.
 
     Returns
     -------
     DataFrame
         ``running_time`` ascending (s), ``resource_consumption`` (node s), ``gap`` (0 for
-        labels), and the degree of each vertex in a column of its name under ``plan``: a
-        tuple per row.
+        labels), and ``plan``, a tuple with a degree per vertex.
 
     Raises
     ------
@@ -255,7 +263,7 @@ def front(flow: Dataflow, *, points: int | None = None, time_limit: float = 60.0
         If the whole front is asked for on a graph that is no forest.
     """
     if points is not None:
-        return _sweep(flow, points, time_limit)
+        return _sweep(flow, points, time_limit, progress)
     time, consumption = costs_of(flow, 1.0, 0.0), costs_of(flow, 0.0, 1.0)
     if not is_forest(time):
         raise DataflowError("the whole front is for trees only; give a number of points")
@@ -277,12 +285,28 @@ def front(flow: Dataflow, *, points: int | None = None, time_limit: float = 60.0
     )
 
 
-def _sweep(flow: Dataflow, points: int, time_limit: float) -> pd.DataFrame:
+def _fastest(flow: Dataflow, time_limit: float) -> Plan:
+    """Return the fastest plan; by HiGHS where too many vertices hang together."""
+    try:
+        return fastest(flow)
+    except TooWideError:
+        time = costs_of(flow, 1.0, 0.0)
+        places = solve(time, time, np.inf, seconds=time_limit).places
+        return flow.initial if places is None else flow.degrees[places]
+
+
+def _sweep(
+    flow: Dataflow,
+    points: int,
+    time_limit: float,
+    progress: Callable[[list[float]], Iterable[float]],
+) -> pd.DataFrame:
     if points < 2:
         raise DataflowError(f"points is {points}; at least 2 are needed")
     cheap = optimum(flow, bound=np.inf, time_limit=time_limit)
-    rows = [optimum(flow, bound=b, time_limit=time_limit) for b in
-            np.linspace(flow.running_time(fastest(flow)), cheap.running_time, points)]  # fmt: skip
+    least = flow.running_time(_fastest(flow, time_limit))
+    bounds = np.linspace(least, max(least, cheap.running_time), points).tolist()
+    rows = [optimum(flow, bound=bound, time_limit=time_limit) for bound in progress(bounds)]
     table = pd.DataFrame(
         {
             "running_time": [row.running_time for row in rows],

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from sparkpart.profiles import MODELS, Fit
 
-__all__ = ["profile_plot", "stage_graph"]
+__all__ = ["front_plot", "profile_plot", "stage_graph"]
 
 
 def profile_plot(
@@ -55,6 +55,42 @@ def profile_plot(
             )
     ax.scatter(nodes, first.seconds, color="black", s=18, zorder=3, label="running times")
     ax.set(xlabel="nodes", ylabel="running time (s)", ylim=(0, None))
+    ax.legend(frameon=False)
+
+
+def front_plot(
+    ax: Axes,
+    front: pd.DataFrame,
+    techniques: pd.DataFrame,
+    *,
+    colours: Mapping[str, str] | None = None,
+    markers: Mapping[str, str] | None = None,
+) -> None:
+    """Draw a front of running time and resource consumption, and plans beside it.
+
+    Parameters
+    ----------
+    ax
+        Where to draw.
+    front
+        ``running_time`` (s) and ``resource_consumption`` (node s), by ascending time.
+    techniques
+        The same of single plans, and their name in ``technique``.
+    colours, markers
+        For each technique; matplotlib's cycle by default.
+    """
+    ax.step(
+        front["running_time"], front["resource_consumption"], where="post", color="#555555",
+        linewidth=1, marker=".", markersize=4, label="optimal plans",
+    )  # fmt: skip
+    shapes = markers or dict(zip(techniques["technique"], "sPD^vXo*", strict=False))
+    columns = [
+        techniques[c].tolist() for c in ("technique", "running_time", "resource_consumption")
+    ]
+    for name, x, y in zip(*columns, strict=True):
+        colour = colours[name] if colours else None
+        ax.plot(x, y, shapes[name], markersize=7, color=colour, label=name)
+    ax.set(xlabel="running time (s)", ylabel="resource consumption (node s)")
     ax.legend(frameon=False)
 
 
