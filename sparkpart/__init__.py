@@ -24,8 +24,9 @@ Modules: `models`, `leastsquares` and `profiles` (models and their fits), `usl` 
 `runs` (CSV files of running times), `sampling` (profiles from a sample), `published` (the paper's
 numbers), `nodegrid`, `conditions` and `reconstruction` (what they tell of the unpublished
 measurements), `dataflow` and `flowfile` (data flows), `greedy`, `ils`, `fastest` and `exact`
-(plans for them), `planning` (all of these together), `instances` (synthetic flows),
-`experiments` (a function for each figure and table), `plots`. On the command line:
+(plans for them; `kernels`, `labels` and `program` do the work), `planning` (all of these at
+once), `instances` (synthetic flows), `experiments` (a function for each figure and table),
+`plots`, `output` (files that commands write). On the command line:
 ``python -m sparkpart fit RUNS.csv`` and ``python -m sparkpart optimize FLOW.yaml``.
 """
 

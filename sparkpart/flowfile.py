@@ -103,6 +103,9 @@ def flow_from(document: object) -> Dataflow:
     assert isinstance(document, dict)
     _check_numbers(document, ())
     edges = document.get("edges", [])
+    for edge in edges:
+        if unknown := {edge["from"], edge["to"]} - document["vertices"].keys():
+            raise DataflowError(f"{_name(edge)}: there is no vertex {min(unknown)}")
     children = {edge["to"] for edge in edges}
     vertices = [
         _vertex(name, entry, document, source=name not in children)
@@ -195,9 +198,13 @@ def _modelled(name: str, entry: Document, degrees: list[int]) -> dict[int, float
     return dict(zip(degrees, seconds.tolist(), strict=True))
 
 
+def _name(edge: Mapping[str, str]) -> str:
+    return f"edge {edge['from']} -> {edge['to']}"
+
+
 def _repartition(entry: object, edge: Mapping[str, str]) -> RepartitionTime:
     """Return the repartitioning time that a file describes."""
-    name = f"edge {edge['from']} -> {edge['to']}"
+    name = _name(edge)
     if not isinstance(entry, dict):
         seconds = float(entry)  # type: ignore[arg-type]
         return free if seconds == 0 else lambda s, r: np.full(np.shape(s), seconds)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sparkpart import kernels
 from sparkpart.dataflow import Dataflow, DataflowError, Plan
 
-__all__ = ["Greedy", "Search", "greedy", "start_of"]
+__all__ = ["Greedy", "Search", "found", "greedy", "start_of"]
 
 Greedy = Literal["G-local", "G-ext", "G-full"]
 
@@ -134,7 +134,19 @@ def found(
     valued: int,
     steps: NDArray[np.int64] | None = None,
 ) -> Search:
-    """Return the result of a compiled search."""
+    """Return the result of a compiled search.
+
+    Parameters
+    ----------
+    flow
+        The flow.
+    places
+        The plan, as places in `Dataflow.degrees`.
+    totals, valued
+        As in `Search`.
+    steps
+        Vertex and place of the degree of each round.
+    """
     named = () if steps is None else tuple((flow.names[v], int(flow.degrees[j])) for v, j in steps)
     time, consumption = totals[-1].tolist()
     return Search(flow.degrees[places], time, consumption, totals, valued, named)

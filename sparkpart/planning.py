@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -69,7 +69,7 @@ class Recommendation:
 
     def as_json(self) -> str:
         """Return the plan and the comparison as JSON."""
-        content: dict[str, Any] = {
+        content = {
             "slack": self.slack if np.isfinite(self.slack) else None,
             "technique": self.technique,
             "plan": self.table.to_dict("records"),

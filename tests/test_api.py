@@ -43,8 +43,10 @@ CALLABLES = dict(callables())
 
 def test_package_exports_the_everyday_names():
     assert sparkpart.__all__ == [
-        "MODELS", "USL", "Bootstrap", "Fit", "FitError", "Model", "RunsError", "compare", "fit",
-        "read_runs", "running_time",
+        "MODELS", "USL", "Bootstrap", "Dataflow", "DataflowError", "Edge", "Fit", "FitError",
+        "Model", "Optimum", "Recommendation", "RunsError", "Search", "Vertex", "compare",
+        "fastest", "fit", "front", "greedy", "ils", "optimum", "read_flow", "read_runs",
+        "recommend", "running_time", "write_flow",
     ]  # fmt: skip
     assert flex.__all__ == [
         "AUTHOR", "PAPER", "POLICIES", "Day", "Node", "Policy", "Result", "Rules", "Task",

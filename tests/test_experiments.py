@@ -13,7 +13,7 @@ from sparkpart.runs import bell
 EVERY = experiments.__all__
 FEW = ("sort", "k-meansV", "shuffle")
 LONG = ("attainable_times", "cell_scan")
-SLOW = (*LONG, "doubtful_cells", "node_grids")
+SLOW = (*LONG, "doubtful_cells", "node_grids", "open_choices", "optimality_gaps", "search_times")
 
 
 @pytest.fixture(scope="module")

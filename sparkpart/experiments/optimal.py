@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 GENERAL = ("D", "E")
-GENERAL_REPEATS = {"quick": 2, "paper": 20}
+GENERAL_REPEATS = {"quick": 1, "paper": 20}
 """Repeats with a proved optimum on graphs that are no trees."""
 SWEEP = 25
 """Points of a front by an epsilon-constraint sweep."""
@@ -67,7 +67,7 @@ def open_choices(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -117,7 +117,7 @@ def optimality_gaps(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     ----------
     scale
         "paper" for 100 repeats on trees (A, B, C) and 20 on general graphs (D, E); "quick"
-        for 10 and 2.
+        for 5 and 1.
     seed
         Seed of the instances.
 
@@ -165,7 +165,7 @@ def ils_at_its_time(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -399,7 +399,7 @@ def one_shot_benefits(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 

@@ -25,10 +25,13 @@ from sparkpart.instances import SIZES, TYPES, Choices, Instance, draw
 __all__ = [
     "EPSILONS",
     "REPEATS",
+    "SHAPES",
     "TECHNIQUES",
     "Scale",
     "Shape",
+    "best_cells",
     "drawn",
+    "each_shape",
     "fastest_first",
     "figure9",
     "figure10",
@@ -42,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 Scale = Literal["quick", "paper"]
-REPEATS = {"quick": 10, "paper": 100}
+REPEATS = {"quick": 5, "paper": 100}
 EPSILONS = (1.1, 1.2, 1.5)
 """Bounds as factors on running time, as the paper writes its epsilon."""
 TECHNIQUES = ("G-local", "G-ext", "G-full", "ILS")
@@ -136,7 +139,7 @@ def improvements(scale: Scale, seed: int, choices: Choices) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
     choices
@@ -166,7 +169,7 @@ def figure9(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -197,7 +200,20 @@ def figure11(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
 
 
 def best_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Summarise improvements as Table 3 does: the best technique of each cell."""
+    """Summarise improvements as Table 3 does: the best technique of each cell.
+
+    Parameters
+    ----------
+    table
+        A frame like that of `improvements`.
+
+    Returns
+    -------
+    DataFrame
+        ``eps``, ``dag_size``, ``dag_type``; ``technique`` of the best average, its
+        ``average``, ``stdev`` and ``standard_error``; ``max`` and ``max_technique`` of the
+        best single repeat.
+    """
     keys = ["eps", "dag_size", "dag_type"]
     groups = table.groupby([*keys, "technique"], sort=False)["improvement"]
     cells = groups.agg(["mean", "std", "sem", "max"]).reset_index("technique")
@@ -219,7 +235,7 @@ def table3(
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
     choices
@@ -231,7 +247,7 @@ def table3(
         ``eps``, ``dag_size``, ``dag_type``; ``paper_average``, ``paper_stdev``,
         ``paper_technique``, ``paper_max``; ``average``, ``stdev``, ``standard_error``,
         ``technique``, ``max``, ``max_technique``; ``difference`` of the averages, ``z``, the
-        difference over its standard error (both averages are of 100 repeats, ours of 10 at
+        difference over its standard error (both averages are of 100 repeats, ours of 5 at
         quick scale), and ``same_technique``.
     """
     ours = best_cells(improvements(scale, seed, Choices(**dict(choices))))  # type: ignore[arg-type]
@@ -254,7 +270,7 @@ def observations_of_flows(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -356,7 +372,7 @@ def fastest_first(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -382,7 +398,7 @@ def table4(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
@@ -453,7 +469,7 @@ def inaccurate_profiles(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Parameters
     ----------
     scale
-        "paper" for 100 repeats, "quick" for 10.
+        "paper" for 100 repeats, "quick" for 5.
     seed
         Seed of the instances.
 
