@@ -47,7 +47,7 @@ SWEEP = 25
 VARIANTS: dict[str, dict[str, str | float]] = {
     "as stated": {},
     "profiles of Eq. 4": {"equation": "eq4"},
-    "Table 2 as printed": {"version": "printed"},
+    "Eq. 4 as printed": {"equation": "eq4", "version": "printed"},
     "one factor a vertex": {"factor": "vertex"},
     "sources cost nothing": {"sources": "free"},
     "times clipped at 1 s": {"nonpositive": "clip"},
