@@ -28,6 +28,7 @@ def test_configurations_by_hand():
     table = experiments.configurations().set_index("configuration")
     assert table.loc["conf-a", "uniform"] == pytest.approx(75.8 * 96)  # printed: 7275
     assert table.loc["64 throughout", "uniform"] == 5952
+    assert table.loc["conf-b", "rest"] == pytest.approx(table.loc["conf-c", "rest"], abs=0.1)
     assert table.loc["conf-b", "implied"] == pytest.approx((96 * 76.8 - 6598) / 32)
     part = table.loc["conf-c", "implied"]
     assert 96 * (87.4 - part) + 32 * part == pytest.approx(6163)
@@ -64,6 +65,14 @@ def test_digits_of_the_case_study_exclude_one_degree_alone():
     total = mixed["low"] * mixed["at_low"] + mixed["high"] * mixed["at_high"]
     assert total.to_numpy() == pytest.approx(845.8)
     assert (mixed["at_low"] + mixed["at_high"]).to_numpy() == pytest.approx(84.61)
+
+
+def test_steps_of_each_technique_lower_consumption_within_the_bound():
+    table = experiments.first_steps()
+    for _, rows in table.groupby("technique"):
+        assert (np.diff(rows["resource_consumption"]) < 0).all()
+        assert rows["running_time"].max() <= 1.2 * rows["running_time"].iloc[0]
+        assert rows["round"].tolist() == list(range(len(rows)))
 
 
 def test_grid_is_complete_and_keeps_its_bounds(flows):

@@ -23,6 +23,7 @@ from sparkpart.experiments.motivation import (
     figure6,
     figure7,
     figure8,
+    first_steps,
 )
 from sparkpart.experiments.optimal import (
     figure12,
@@ -88,6 +89,7 @@ __all__ = [
     "figure12",
     "figure13",
     "figure13_deviations",
+    "first_steps",
     "free_signs",
     "fronts",
     "hardness",

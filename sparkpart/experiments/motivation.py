@@ -13,10 +13,11 @@ from sparkpart.dataflow import Dataflow, Edge, Vertex
 from sparkpart.exact import optimum
 from sparkpart.greedy import Greedy, greedy
 from sparkpart.ils import ils
-from sparkpart.instances import SIZES, TYPES, shape
+from sparkpart.instances import SIZES, TYPES, draw, shape
 
 __all__ = [
     "case_study", "case_study_digits", "configurations", "figure5", "figure6", "figure7", "figure8",
+    "first_steps",
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
@@ -84,7 +85,8 @@ def configurations() -> pd.DataFrame:
     DataFrame
         One row per configuration: ``first`` and ``last``, the nodes of its two parts;
         ``running_time`` (s) and ``resource_consumption`` (node s) as printed; ``implied``,
-        the seconds that the last part must have taken for both to hold; ``uniform``, the
+        the seconds that the last part must have taken for both to hold, and ``rest``, those
+        left for the first, which is the same in conf-a, conf-b and conf-c; ``uniform``, the
         product of time and nodes where there is one part only; ``slower`` and ``saved``
         against conf-a in percent, by the printed numbers.
     """
@@ -94,8 +96,10 @@ def configurations() -> pd.DataFrame:
     held = table["first"] * table["running_time"]
     fewer = (table["first"] - table["last"]).where(moved)
     base = table.iloc[0]
+    implied = (held - table["resource_consumption"]) / fewer
     return table.assign(
-        implied=(held - table["resource_consumption"]) / fewer,
+        implied=implied,
+        rest=table["running_time"] - implied,
         uniform=held.where(~moved),
         slower=100 * (table["running_time"] / base["running_time"] - 1),
         saved=100 * (1 - table["resource_consumption"] / base["resource_consumption"]),
@@ -213,6 +217,31 @@ def case_study_digits() -> pd.DataFrame:
             at_high = (845.8 - low * 84.61) / (high - low) if agrees and high > low else np.nan
             rows.append((low, high, 84.61 - at_high, at_high, agrees))
     return pd.DataFrame(rows, columns=["low", "high", "at_low", "at_high", "agrees"])
+
+
+def first_steps(seed: int = 3) -> pd.DataFrame:
+    """Follow Algorithm 1 round by round on one synthetic flow (Section 3.3.1).
+
+    Parameters
+    ----------
+    seed
+        Seed of the flow, a small one of type B; the slack is 20 %.
+
+    Returns
+    -------
+    DataFrame
+        ``technique``, ``round`` (0 is the initial plan), ``vertex`` and ``degree``, the
+        change that the round chose, and after it ``running_time`` (s) and
+        ``resource_consumption`` (node s).
+    """
+    flow = draw("B", "small", rng=np.random.default_rng(seed)).flow()
+    parts = [
+        greedy(flow, how, bound=flow.bound(0.2)).history.assign(technique=how)
+        for how in get_args(Greedy)
+    ]
+    table = pd.concat(parts).rename_axis("round").reset_index()
+    columns = ["technique", "round", "vertex", "degree", "running_time", "resource_consumption"]
+    return table[columns]
 
 
 def figure8() -> pd.DataFrame:

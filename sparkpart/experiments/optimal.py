@@ -407,7 +407,8 @@ def one_shot_benefits(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     -------
     DataFrame
         ``dag_type``, ``dag_size``, ``eps``; average improvements ``recalculated`` (G-local)
-        and ``once``; ``worse``, the part of repeats in which once is worse, and ``better``.
+        and ``once``, and ``loss``, the part by which once falls short; ``worse`` and
+        ``better``, the parts of the repeats in which once is worse and better.
     """
     parts = each_shape(_once, SHAPES, REPEATS[scale], seed)
     again = improvements(scale, seed, Choices())
@@ -416,7 +417,8 @@ def one_shot_benefits(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     difference = table["once"] / table["recalculated"] - 1
     table = table.assign(worse=difference < -1e-9, better=difference > 1e-9)
     groups = table.groupby(["dag_size", "dag_type", "eps"], sort=False)
-    return groups[["recalculated", "once", "worse", "better"]].mean().reset_index()
+    result = groups[["recalculated", "once", "worse", "better"]].mean().reset_index()
+    return result.assign(loss=1 - result["once"] / result["recalculated"])
 
 
 def _knapsack(weights: NDArray[np.int64], values: NDArray[np.int64], room: int) -> int:
