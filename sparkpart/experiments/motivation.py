@@ -83,7 +83,7 @@ def configurations() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per configuration: ``first`` and ``last``, the nodes of its two parts;
+        One row per ``configuration``: ``first`` and ``last``, the nodes of its two parts;
         ``running_time`` (s) and ``resource_consumption`` (node s) as printed; ``implied``,
         the seconds that the last part must have taken for both to hold, and ``rest``, those
         left for the first, which is the same in conf-a, conf-b and conf-c; ``uniform``, the

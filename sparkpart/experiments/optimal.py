@@ -74,7 +74,11 @@ def open_choices(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `sparkpart.experiments.table3`, and ``variant``.
+        For each ``variant`` and cell the columns of `sparkpart.experiments.table3`: ``eps``,
+        ``dag_size``, ``dag_type``; ``paper_average``, ``paper_stdev``, ``paper_technique``,
+        ``paper_max``; ``average``, ``stdev``, ``standard_error``, ``technique``, ``max``,
+        ``max_technique``; ``difference``, ``z``, ``same_technique``, ``ratio``,
+        ``stdev_ratio``, ``max_ratio``.
     """
     parts = [
         table3(scale, seed, tuple(changed.items())).assign(variant=name)

@@ -185,7 +185,18 @@ def figure9(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
 def figure10(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     """Figure 10: the same for G-full alone, to compare sizes.
 
-    Parameters and columns as `figure9`.
+    Parameters
+    ----------
+    scale
+        "paper" for 100 repeats, "quick" for 5.
+    seed
+        Seed of the instances.
+
+    Returns
+    -------
+    DataFrame
+        ``eps``, ``dag_size``, ``dag_type``, ``technique``, ``improvement`` (initial RC over
+        the optimised), ``standard_error``.
     """
     table = figure9(scale, seed)
     return table[table["technique"] == "G-full"].reset_index(drop=True)
@@ -194,7 +205,18 @@ def figure10(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
 def figure11(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     """Figure 11: by what factor running time grows on average.
 
-    Parameters as `figure9`; ``slowdown`` in place of ``improvement``.
+    Parameters
+    ----------
+    scale
+        "paper" for 100 repeats, "quick" for 5.
+    seed
+        Seed of the instances.
+
+    Returns
+    -------
+    DataFrame
+        ``eps``, ``dag_size``, ``dag_type``, ``technique``, ``slowdown`` (optimised RT over
+        the initial), ``standard_error``.
     """
     return _means(scale, seed, "slowdown")
 
