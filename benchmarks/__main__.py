@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from benchmarks import flex_speed, sparkpart_fits
+from benchmarks import flex_speed, sparkpart_fits, sparkpart_plans
 
-SUITES = {"flex": flex_speed.run, "sparkpart": sparkpart_fits.run}
+SUITES = {"flex": flex_speed.run, "sparkpart": sparkpart_fits.run, "plans": sparkpart_plans.run}
 
 
 NOTES = {
     "flex": "seconds of the best run, and the ratio to the first case of its kind",
     "sparkpart": "time of 20 starts (of one start for resamples) in units of ours; shares of "
     "starts, fits",
+    "plans": "seconds of the best run, and the ratio to the first case of its kind",
 }
 
 

@@ -153,8 +153,13 @@ def summarise(found: pd.Series | None, reduce: str | None = None) -> str:
         found = _reduced(found, reduce)
     if not pd.api.types.is_numeric_dtype(found):
         return ", ".join(map(str, found.unique()))
-    low, high = f"{found.min():.4g}", f"{found.max():.4g}"
+    low, high = _shown(found.min()), _shown(found.max())
     return low if low == high else f"{low} to {high}"
+
+
+def _shown(value: float) -> str:
+    """Return four significant digits, and whole numbers up to a million in full."""
+    return f"{value:.0f}" if abs(value) <= 1e6 and value == round(value) else f"{value:.4g}"
 
 
 @cache

@@ -37,6 +37,23 @@ METHOD_DASHES = {
     "Oracle": (1, 2),
 }
 METHOD_MARKERS = {"LeastFit": "s", "Oversub": "X", "FlexF": "o", "FlexL": "D"}
+# The techniques of the Spark paper, and the optimum.
+TECHNIQUE_COLOURS = {
+    "G-local": "#56B4E9",
+    "G-ext": "#DE8F05",
+    "G-full": "#029E73",
+    "ILS": "#CC78BC",
+    "optimum": "#222222",
+    "initial": "#949494",
+}
+TECHNIQUE_MARKERS = {
+    "G-local": "s",
+    "G-ext": "^",
+    "G-full": "o",
+    "ILS": "D",
+    "optimum": "*",
+    "initial": "P",
+}
 INK, QUIET = "#222222", "#949494"
 
 
