@@ -32,13 +32,15 @@ def flow_graph(ax: Axes, edges: Iterable[tuple[str, str]], *, size: float = 9) -
             place[name] = (float(depth), (len(ordered) - 1) / 2 - row)
     for parent, child in graph.edges:
         bend = 0.25 if place[parent][1] == place[child][1] and _between(place, parent, child) else 0
-        style = {"arrowstyle": "-|>", "color": INK, "shrinkA": size, "shrinkB": size,
+        style = {"arrowstyle": "-|>", "color": INK, "shrinkA": 1.2 * size, "shrinkB": 1.2 * size,
                  "linewidth": 0.8, "connectionstyle": f"arc3,rad={bend}"}  # fmt: skip
         ax.annotate("", place[child], place[parent], arrowprops=style)
     for name, (x, y) in place.items():
         colour = SOURCE if name.startswith("s") else "white"
-        box = {"boxstyle": "circle,pad=0.25", "facecolor": colour, "edgecolor": INK, "lw": 0.8}
-        ax.text(x, y, name, ha="center", va="center", fontsize=size, bbox=box)
+        ax.scatter(
+            x, y, s=(2.4 * size) ** 2, facecolor=colour, edgecolor=INK, linewidth=0.8, zorder=3
+        )
+        ax.text(x, y, name, ha="center", va="center", fontsize=size, zorder=4)
     columns, rows = zip(*place.values(), strict=True)
     ax.set(xlim=(-0.6, max(columns) + 0.6), ylim=(min(rows) - 0.7, max(rows) + 0.7))
     ax.axis("off")
