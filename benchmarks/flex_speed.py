@@ -1,4 +1,14 @@
-"""Speed of the simulator: full scale, scaling, plain Python and numpy beside it, threads."""
+"""Speed of the simulator: full scale, scaling, plain Python and numpy beside it, threads.
+
+What bounds it, on two cores of a server (copy: 15 GB/s): with one try a tick, nearly all of the
+time goes into updates of demand, at a sixth of the bandwidth of a copy, since they touch single
+cache lines. Otherwise it is the scan of the nodes for each placement, 3 ns a node, which two
+threads halve from 40,000 nodes on.
+
+Other simulators are not beside it. AccaSim 1.1.3 does not import on Python 3.10 or newer
+(``from collections import Mapping``), and its jobs have fixed requests and no demand over time;
+CloudSimPy is not on the Python package index.
+"""
 
 import resource
 import subprocess
