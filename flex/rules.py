@@ -6,10 +6,19 @@ single rule can be switched with `dataclasses.replace(AUTHOR, sharing="intended"
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass
 from typing import Literal, get_args, get_type_hints
 
+from flex.checks import number, option, switch, whole
+
 __all__ = ["AUTHOR", "NAMED_RULES", "PAPER", "Rules"]
+
+LEAST = {"failures": 0, "loaded_samples": 1}
+MOST = 2**53
+"""Limits of the counts among the rules, so that none overflows."""
+HIGHEST = 1e6
+"""Highest floor and start of P, and highest beta; the simulator applies none above 10,000."""
 
 
 @dataclass(frozen=True)
@@ -85,30 +94,35 @@ class Rules:
     single_precision: bool = False
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(Rules)
-        for field in fields(self):
-            allowed = get_args(hints[field.name])
-            value = getattr(self, field.name)
-            if allowed and all(isinstance(a, str) for a in allowed) and value not in allowed:
-                choices = ", ".join(repr(a) for a in allowed)
-                raise ValueError(f"{field.name} must be one of {choices}; got {value!r}")
+        for name, hint in get_type_hints(Rules).items():
+            allowed, value = get_args(hint), getattr(self, name)
+            if hint is bool:
+                switch(name, value)
+            elif type(None) in allowed:
+                self._check_count(name, value)
+            elif allowed:
+                option(name, value, allowed)
         self._check_numbers()
 
-    def _check_numbers(self) -> None:
-        def require(name: str, allowed: str, kept: bool) -> None:
-            if not kept:
-                raise ValueError(f"{name} must be {allowed}; got {getattr(self, name)!r}")
+    def _check_count(self, name: str, value: int | None) -> None:
+        if value is None:
+            return
+        try:
+            object.__setattr__(self, name, whole(name, value, LEAST[name], MOST))
+        except ValueError as error:
+            raise ValueError(f"{error} (None is no limit)") from None
 
-        require("min_penalty", "at least 0", self.min_penalty >= 0)
-        require("max_penalty", "at least min_penalty", self.max_penalty >= self.min_penalty)
-        kept = self.min_penalty <= self.start_penalty <= self.max_penalty
-        require("start_penalty", "between min_penalty and max_penalty", kept)
-        require("alpha", "above 0 and at most 1", 0 < self.alpha <= 1)
-        require("beta", "at least 0", self.beta >= 0)
-        require("target", "above 0 and at most 1", 0 < self.target <= 1)
-        require("failures", "at least 0, or None", self.failures is None or self.failures >= 0)
-        kept = self.loaded_samples is None or self.loaded_samples >= 1
-        require("loaded_samples", "at least 1, or None", kept)
+    def _check_numbers(self) -> None:
+        finite = f"from 0 to {HIGHEST:g}"
+        number("min_penalty", self.min_penalty, finite, 0, HIGHEST)
+        number("max_penalty", self.max_penalty, "at least min_penalty", self.min_penalty, math.inf)
+        top = min(self.max_penalty, HIGHEST)
+        allowed = f"between min_penalty and max_penalty, and at most {HIGHEST:g}"
+        number("start_penalty", self.start_penalty, allowed, self.min_penalty, top)
+        above_0 = math.ulp(0.0)
+        number("alpha", self.alpha, "above 0 and at most 1", above_0, 1)
+        number("beta", self.beta, finite, 0, HIGHEST)
+        number("target", self.target, "above 0 and at most 1", above_0, 1)
 
 
 PAPER = Rules()

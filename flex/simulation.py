@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from flex import engine, placement, state
+from flex.checks import option, switch, whole
 from flex.rules import AUTHOR, NAMED_RULES, Rules
 from flex.schedulers import Policy
 from flex.schedulers import policy as policy_named
-from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
+from flex.workload import CPU_CAPACITY, LONGEST, MEMORY_CAPACITY, Workload
 
 __all__ = ["NODE_COLUMNS", "QUEUE_COLUMNS", "Penalty", "Result", "node_names", "simulate"]
 
@@ -156,7 +157,8 @@ def simulate(
     Raises
     ------
     ValueError
-        If there is no such policy or set of rules, or a number is below 1.
+        If there is no such policy or set of rules, a policy cannot be compiled, a number is not
+        whole or below 1, or the last tick is after LONGEST seconds (31 years).
     WorkloadError
         If a task is larger than a node.
 
@@ -164,21 +166,22 @@ def simulate(
     ----------
     Le and Liu, arXiv 2006.01354, Section 4.3 and 5.
     """
-    for name, value in (("nodes", nodes), ("ticks", ticks), ("tick_s", tick_s)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1; got {value!r}")
+    if not isinstance(workload, Workload):
+        raise ValueError(f"workload must be a Workload; got {type(workload).__name__}")
+    nodes, ticks = whole("nodes", nodes, 1), whole("ticks", ticks, 1)
+    tick_s = whole("tick_s", tick_s, 1)
+    if ticks * tick_s > LONGEST:
+        raise ValueError(f"ticks times tick_s must be at most {LONGEST} s; got {ticks * tick_s}")
     workload.require_fits()
     return _Run(workload, policy_named(policy), nodes, ticks, _rules(rules), tick_s).run(
-        record_nodes, on_tick
+        switch("record_nodes", record_nodes), on_tick
     )
 
 
 def _rules(which: str | Rules) -> Rules:
     if isinstance(which, Rules):
         return which
-    if which not in NAMED_RULES:
-        raise ValueError(f"rules must be one of {', '.join(NAMED_RULES)}; got {which!r}")
-    return NAMED_RULES[which]
+    return NAMED_RULES[option("rules", which, list(NAMED_RULES))]
 
 
 class _Run:

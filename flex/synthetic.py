@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from flex.checks import number, whole
 from flex.synthetic_demand import (
     BATCH,
     FREE,
@@ -36,6 +37,7 @@ Int64 = NDArray[np.int64]
 
 TASKS = 714_030
 """Tasks of the first day (Section 5, Workload)."""
+MOST_TASKS = 10**9
 RUNNING = 132_982
 """Tasks that run when the trace starts (task_events, part 0)."""
 MINUTE = 60
@@ -75,8 +77,7 @@ def synthesize(
     ValueError
         If an argument is out of its range.
     """
-    day = day or Day()
-    rng = np.random.default_rng(seed)
+    day, rng = _checked(n_tasks, hours, seed, day), _rng(seed)
     jobs, n_old = _draw_jobs(n_tasks, hours, day, rng)
     end = int(hours * 3600)
     series = _draw_series(jobs, n_old, end, day, rng)
@@ -108,18 +109,28 @@ def day_jobs(
         Row j is job j: ``arrival``, ``priority``, ``sclass``, ``cpu``, ``memory`` (requests in
         units of the largest machine), ``tasks``, ``tier``, and ``running`` at the start.
     """
-    jobs, n_old = _draw_jobs(n_tasks, hours, day or Day(), np.random.default_rng(seed))
+    jobs, n_old = _draw_jobs(n_tasks, hours, _checked(n_tasks, hours, seed, day), _rng(seed))
     tier = [TIER_NAMES[t] for t in jobs.tier.tolist()]
     frame = pd.DataFrame(vars(jobs)).drop(columns="large")
     return frame.assign(tier=tier, running=np.arange(len(jobs)) < n_old)
 
 
+def _checked(n_tasks: int, hours: float, seed: int, day: Day | None) -> Day:
+    """Return the parameters of a day, once all arguments are found to be in their range."""
+    whole("n_tasks", n_tasks, 1, MOST_TASKS)
+    number("hours", hours, "from 0.5 to 24", 0.5, 24)
+    whole("seed", seed, 0)
+    if not isinstance(day, Day | None):
+        raise ValueError(f"day must be a Day; got {day!r}")
+    return day or Day()
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(int(seed))
+
+
 def _draw_jobs(n_tasks: int, hours: float, day: Day, rng: np.random.Generator) -> tuple[Jobs, int]:
     """Return the jobs, those running at the start first, and the number of these."""
-    if not (n_tasks >= 1 and n_tasks % 1 == 0):
-        raise ValueError(f"n_tasks must be a whole number of at least 1; got {n_tasks}")
-    if not 0.5 <= hours <= 24:
-        raise ValueError(f"hours must be from 0.5 to 24; got {hours}")
     counts = _arrivals(hours)
     new_share = (TASKS - RUNNING) * counts.sum() / _arrivals(24).sum()
     n_running = round(n_tasks * RUNNING / (RUNNING + new_share))
@@ -150,9 +161,9 @@ def _new_jobs(counts: Int64, end: int, day: Day, rng: np.random.Generator) -> Jo
     known = table("new_jobs")
     weight = (known["jobs"] * np.where(known["tasks"] > LARGE, day.large_jobs, 1)).to_numpy()
     chosen = []
-    for sclass, number in enumerate(counts.sum(axis=0)):
+    for sclass, count in enumerate(counts.sum(axis=0)):
         rows = np.flatnonzero(known["sclass"] == sclass)
-        drawn = np.repeat(rows, _systematic(weight[rows], number, rng))
+        drawn = np.repeat(rows, _systematic(weight[rows], count, rng))
         chosen.append(rng.permutation(drawn))
     hour = np.concatenate([np.repeat(np.arange(24), column) for column in counts.T])
     arrival = _burst_times(hour, end, day.burst, rng)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from flex.checks import number, whole
 from flex.workload import CPU_CAPACITY
 
 __all__ = ["Day", "Jobs", "Series", "Variation", "demand", "in_bytes", "in_mcpu", "table"]
@@ -33,8 +34,7 @@ LARGEST_MEMORY_RATIO = 1.28
 
 
 def _require(key: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise ValueError(f"{key} must be from {low:g} to {high:g}; got {value}")
+    number(key, value, f"from {low:g} to {high:g}", low, high)
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Variation:
 
     def __post_init__(self) -> None:
         for key in ("median", "spread", "shares"):
+            if np.shape(getattr(self, key)) != (3,):
+                raise ValueError(f"{key} must be three numbers; got {getattr(self, key)!r}")
             for value in getattr(self, key):
                 _require(key, value, 0, 10)
         _require("largest", self.largest, 0, 10)
@@ -139,7 +141,10 @@ class Day:
             _require(key, getattr(self, key), 0, 10)
         _require("turnover", self.turnover, 0, 1)
         _require("burst", self.burst, 1, 1e6)
-        _require("shared", self.shared, 1, 1e6)
+        whole("shared", self.shared, 1, 1_000_000)
+        for key in ("cpu", "memory"):
+            if not isinstance(getattr(self, key), Variation):
+                raise ValueError(f"{key} must be a Variation; got {getattr(self, key)!r}")
 
 
 @dataclass(frozen=True, eq=False)

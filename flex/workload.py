@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from sys import float_info
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CPU_CAPACITY", "MEMORY_CAPACITY", "Workload", "WorkloadError"]
+from flex.checks import number, whole
+
+__all__ = ["CPU_CAPACITY", "LONGEST", "MEMORY_CAPACITY", "Workload", "WorkloadError"]
 
 CPU_CAPACITY = 64_000
 """CPU of one node in mCPU: 64 cores (Section 5, Configuration)."""
 MEMORY_CAPACITY = 128 * 2**30
 """Memory of one node in bytes: 128 GiB (Section 5, Configuration)."""
+LONGEST = 10**9
+"""Most seconds that a task or a simulation lasts, so that its sums with the clock fit."""
+MOST_MEMORY = 2**61
+"""Most bytes that all tasks may demand together, so that sums over nodes fit."""
 
 Int64 = NDArray[np.int64]
 
@@ -43,9 +51,10 @@ class Workload:
     offset : (series + 1,)
         Samples of series s are ``offset[s]`` to ``offset[s + 1]`` (compressed sparse rows).
     sample_end : (samples,) seconds
-        End of a sample counted from the binding of the task; never decreasing within a series.
-        A task finishes at the end of its last sample.
+        End of a sample counted from the binding of the task; never decreasing within a series,
+        and at most LONGEST (31 years). A task finishes at the end of its last sample.
     cpu_demand, memory_demand : (samples,) mCPU and bytes
+        At least 0, and so low that the memory of all tasks together is at most 2**61 bytes.
     name : (tasks,), optional
         Names of the tasks, unique; "job-number" if not given.
 
@@ -95,14 +104,27 @@ class Workload:
         WorkloadError
             If the factor is not a finite number of at least 0, or a demand gets too large.
         """
-        if not np.isfinite(factor) or factor < 0:
-            raise WorkloadError(f"factor must be a number of at least 0; got {factor!r}")
-        cpu = np.trunc(self.cpu_demand * factor)
-        memory = np.trunc(self.memory_demand * factor)
-        return replace(self, cpu_demand=cpu, memory_demand=memory)
+        try:
+            factor = number("factor", factor, "a number of at least 0", 0, float_info.max)
+        except ValueError as error:
+            raise WorkloadError(str(error)) from None
+        with np.errstate(over="ignore"):
+            cpu = np.trunc(self.cpu_demand * factor)
+            memory = np.trunc(self.memory_demand * factor)
+        try:
+            return replace(self, cpu_demand=cpu, memory_demand=memory)
+        except WorkloadError as error:
+            raise WorkloadError(f"demand times {factor:g}: {error}") from None
 
     def first(self, n: int) -> Workload:
-        """Return the first n tasks, with the samples that they use."""
+        """Return the first n tasks, or all if there are fewer, with the samples that they use.
+
+        Raises
+        ------
+        ValueError
+            If n is not a whole number of at least 0.
+        """
+        n = whole("n", n, 0)
         kept, series = np.unique(self.series[:n], return_inverse=True)
         sizes = np.diff(self.offset)[kept]
         offset = np.concatenate([[0], np.cumsum(sizes)])
@@ -149,12 +171,12 @@ class Workload:
         WorkloadError
             If a task has no samples, or a value breaks a rule of `Workload`.
         """
-        rows = [np.asarray(s, dtype=np.int64).reshape(-1, 3) for s in samples]
+        rows = [_rows(f"samples of task {k}", s, 3) for k, s in enumerate(samples)]
         sizes = np.array([len(r) for r in rows], dtype=np.int64)
         table = np.concatenate(rows) if rows else np.empty((0, 3), np.int64)
         offset = np.concatenate([[0], np.cumsum(sizes)])
         ends = [np.cumsum(r[:, 0]) for r in rows]
-        requests = np.asarray(requests).reshape(-1, 2)
+        requests = _rows("requests", requests, 2)
         return cls(
             np.asarray(arrival), np.asarray(job), requests[:, 0], requests[:, 1],
             np.arange(len(rows)), offset, np.concatenate(ends) if ends else table[:, 0],
@@ -164,7 +186,9 @@ class Workload:
     def _check_shape(self) -> None:
         for key in ("job", "cpu_request", "memory_request", "series", "name"):
             array = getattr(self, key)
-            if array is not None and array.shape != self.arrival.shape:
+            if array is not None and array.ndim != 1:
+                raise WorkloadError(f"{key} must be one-dimensional; got shape {array.shape}")
+            if array is not None and len(array) != len(self):
                 raise WorkloadError(f"{key} has {array.size} values for {len(self)} tasks")
         if not len(self.offset) or self.offset[0] != 0:
             raise WorkloadError("offset must start with 0")
@@ -197,8 +221,12 @@ class Workload:
         starts = self.offset[:-1]
         steps[starts] = self.sample_end[starts]
         self._all_samples("sample_end", steps >= 0, "not before the end of the sample above it")
+        self._all_samples("sample_end", self.sample_end <= LONGEST, f"at most {LONGEST} s")
         for key in ("cpu_demand", "memory_demand"):
             self._all_samples(key, getattr(self, key) >= 0, "at least 0")
+        most = MOST_MEMORY // max(len(self), 1)
+        allowed = f"at most {most} bytes, so that sums over all tasks fit"
+        self._all_samples("memory_demand", self.memory_demand <= most, allowed)
 
     def _all_tasks(self, key: str, kept: NDArray[np.bool_], allowed: str) -> None:
         if not kept.all():
@@ -230,7 +258,7 @@ def _integers(
     key: str, values: ArrayLike, dtype: type[np.signedinteger]
 ) -> NDArray[np.signedinteger]:
     """Return a one-dimensional array as integers, refusing fractions, NaN and overflow."""
-    array = np.asarray(values)
+    array = _array(key, values)
     if array.ndim != 1:
         raise WorkloadError(f"{key} must be one-dimensional; got shape {array.shape}")
     if array.dtype == dtype:
@@ -239,10 +267,25 @@ def _integers(
         raise WorkloadError(f"{key} must be numbers; got {array.dtype}")
     limit = np.iinfo(dtype)
     with np.errstate(invalid="ignore"):
-        good = (array >= limit.min) & (array <= limit.max) & (array == np.trunc(array))
+        good = (array >= limit.min) & (array < limit.max + 1) & (array == np.trunc(array))
     if not good.all():
         row = int(np.argmin(good))
         raise WorkloadError(
             f"{key}[{row}] must be a whole number of at most {limit.max}; got {array[row]}"
         )
     return array.astype(dtype)
+
+
+def _array(key: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise WorkloadError(f"{key} must be an array; its rows have different lengths") from None
+
+
+def _rows(key: str, values: ArrayLike, columns: int) -> Int64:
+    """Return a table of whole numbers with these columns; nothing is cut or reshaped."""
+    array = _array(key, values)
+    if array.size and (array.ndim != 2 or array.shape[1] != columns):
+        raise WorkloadError(f"{key} must have shape (n, {columns}); got {array.shape}")
+    return _integers(key, array.reshape(-1), np.int64).reshape(-1, columns)

@@ -1,5 +1,6 @@
 """Rules, policies, the penalty and the measures of Flex: hand-computed cases."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -81,18 +82,28 @@ def test_unknown_policy():
     [
         ("sharing", "none", "one of 'intended', 'overflow'"),
         ("raise_when", 3, "one of 'falling', 'onset', 'always'"),
-        ("min_penalty", -1.0, "at least 0"),
+        ("min_penalty", -1.0, "from 0 to 1e\\+06"),
         ("max_penalty", 0.5, "at least min_penalty"),
-        ("start_penalty", 5.0, "between min_penalty and max_penalty"),
+        ("start_penalty", 5.0, "between min_penalty and max_penalty, .*"),
         ("alpha", 1.5, "above 0 and at most 1"),
-        ("beta", -1.0, "at least 0"),
+        ("beta", -1.0, "from 0 to 1e\\+06"),
         ("target", 0.0, "above 0 and at most 1"),
-        ("failures", -1, "at least 0, or None"),
-        ("loaded_samples", 0, "at least 1, or None"),
+        ("failures", -1, "a whole number from 0 to .*"),
+        ("loaded_samples", 0, "a whole number from 1 to .*"),
+        ("loaded_samples", 2.5, "a whole number from 1 to .*"),
+        ("loaded_samples", True, "a whole number from 1 to .*"),
+        ("failures", 10**30, "a whole number from 0 to .*"),
+        ("beta", float("inf"), "from 0 to 1e\\+06"),
+        ("beta", "1", "from 0 to 1e\\+06"),
+        ("start_penalty", None, "between min_penalty and max_penalty, and at most 1e\\+06"),
+        ("single_precision", "False", "True or False"),
+        ("penalty_in_percent", 1, "True or False"),
+        ("load", ["demand"], "one of 'demand', 'usage'"),
     ],
 )
 def test_rules_say_what_is_allowed(field, value, allowed):
-    with pytest.raises(ValueError, match=f"{field} must be {allowed}; got {value!r}"):
+    message = f"{field} must be {allowed}; got {re.escape(repr(value))}"
+    with pytest.raises(ValueError, match=message):
         replace(AUTHOR, **{field: value})
 
 

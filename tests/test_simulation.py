@@ -285,11 +285,32 @@ def test_rejects_what_it_cannot_run():
     fine = day((0, 0, 1, 1, [(60, 1, 1)]))
     with pytest.raises(ValueError, match="policy must be one of FirstFit"):
         simulate(fine, "Flex", 1, 1)
-    with pytest.raises(ValueError, match="rules must be one of author, paper; got 'x'"):
+    with pytest.raises(ValueError, match="rules must be one of 'author', 'paper'; got 'x'"):
         simulate(fine, "FlexF", 1, 1, rules="x")
     for name in ("nodes", "ticks", "tick_s"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1; got 0"):
             simulate(fine, "FlexF", **{"nodes": 1, "ticks": 1, name: 0})
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1; got"):
+            simulate(fine, "FlexF", **{"nodes": 1, "ticks": 1, name: 1.5})
+    with pytest.raises(ValueError, match="workload must be a Workload; got str"):
+        simulate("tasks.json", "FlexF", 1, 1)
+    with pytest.raises(ValueError, match="record_nodes must be True or False; got 'no'"):
+        simulate(fine, "FlexF", 1, 1, record_nodes="no")
+
+
+def test_clock_ends_before_its_numbers_do():
+    longest = day((0, 0, 1, 1, [(10**9, 1, 1)]))
+    result = simulate(longest, "FlexF", 1, 10, tick_s=10**8)
+    assert result.history["running"].tolist() == [1] * 9 + [0]
+    with pytest.raises(ValueError, match="ticks times tick_s must be at most 1000000000 s; got"):
+        simulate(longest, "FlexF", 1, 3, tick_s=10**9)
+
+
+def test_largest_demand_is_summed_exactly():
+    large = day(*[(0, k, 1, 1, [(600, 1, 2**58)]) for k in range(8)])
+    history = simulate(large, "LeastFit", 1, 1, PAPER).history
+    assert history["memory_demand"].tolist() == [2**61 / MEMORY_CAPACITY]
+    assert history["memory_usage"].tolist() == [1.0]
 
 
 def test_progress_is_told():

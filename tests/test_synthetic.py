@@ -140,7 +140,10 @@ def test_hours_must_lie_in_the_day(hours):
     [
         ({"turnover": 1.5}, "turnover must be from 0 to 1; got 1.5"),
         ({"burst": 0.5}, "burst must be from 1 to 1e.06; got 0.5"),
-        ({"shared": 0}, "shared must be from 1 to 1e.06; got 0"),
+        ({"shared": 0}, "shared must be a whole number from 1 to 1000000; got 0"),
+        ({"shared": 2.5}, "shared must be a whole number from 1 to 1000000; got 2.5"),
+        ({"burst": "3"}, "burst must be from 1 to 1e.06; got '3'"),
+        ({"cpu": 0.5}, "cpu must be a Variation; got 0.5"),
         ({"ratio_cv": math.nan}, "ratio_cv must be from 1e-06 to 1e.06; got nan"),
     ],
 )
@@ -149,7 +152,20 @@ def test_parameters_out_of_range_are_refused(change, message):
         Day(**change)
 
 
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", None])
+def test_seed_must_be_a_whole_number(seed):
+    with pytest.raises(ValueError, match=f"seed must be a whole number .* got {seed!r}"):
+        synthesize(10, seed=seed)
+
+
+def test_day_must_be_one():
+    with pytest.raises(ValueError, match="day must be a Day; got 3"):
+        synthesize(10, day=3)
+
+
 def test_variation_out_of_range_is_refused():
+    with pytest.raises(ValueError, match="spread must be three numbers; got 1"):
+        dataclasses.replace(CALM, spread=1)
     with pytest.raises(ValueError, match=r"shares must add up to 1; got \(1, 1, 0\)"):
         dataclasses.replace(CALM, shares=(1, 1, 0))
     with pytest.raises(ValueError, match="median must be from 0 to 10; got -1"):

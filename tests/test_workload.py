@@ -55,6 +55,11 @@ def test_by_hand():
         ("cpu_demand", [500, -700, 10], "pod-a-0: sample 2: cpu_demand must be at least 0"),
         ("cpu_demand", [500, 2**31, 10], r"cpu_demand\[1\] must be a whole number of at most"),
         ("memory_demand", [1, 1, -2], "pod-a-1: sample 1: memory_demand must be at least 0"),
+        ("job", np.full(3, 2.0**63), r"job\[0\] must be a whole number of at most 922337203685"),
+        ("job", [[1], [1, 2], [3]], "job must be an array; its rows have different lengths"),
+        ("name", [["x", "y", "z"]], r"name must be one-dimensional; got shape \(1, 3\)"),
+        ("sample_end", [300, 10**9 + 1, 60], "pod-a-0: sample 2: sample_end must be at most 10000"),
+        ("memory_demand", [1, 2**61, 1], "pod-a-0: sample 2: memory_demand must be at most 76861"),
         ("name", ["x", "y", "x"], "name x belongs to more than one task"),
     ],
 )
@@ -68,7 +73,9 @@ def test_demand_is_scaled_and_cut():
     assert scaled.cpu_demand.tolist() == [550, 770, 11]
     assert scaled.memory_demand.tolist() == [int(2**29 * 1.1), int(2**30 * 1.1), 1]
     assert scaled.cpu_request.tolist() == GOOD["cpu_request"]
-    for factor in (-1, float("nan"), float("inf")):
+    with pytest.raises(WorkloadError, match=r"demand times 1e\+300: cpu_demand\[0\] must be"):
+        Workload(**GOOD).scaled(1e300)
+    for factor in (-1, float("nan"), float("inf"), "2", None):
         with pytest.raises(WorkloadError, match="factor must be a number of at least 0"):
             Workload(**GOOD).scaled(factor)
 
@@ -82,6 +89,30 @@ def test_first_tasks_keep_their_samples():
         a, b = (w.offset[w.series[task]] for w in (again, whole))
         n = again.offset[again.series[task] + 1] - a
         assert np.array_equal(again.cpu_demand[a : a + n], whole.cpu_demand[b : b + n])
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "3"])
+def test_first_needs_a_count(n):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 0; got"):
+        Workload(**GOOD).first(n)
+    assert len(Workload(**GOOD).first(10)) == 3
+
+
+@pytest.mark.parametrize(
+    ("requests", "samples", "message"),
+    [
+        ([[1, 1]], [[1.7, 2, 3]], r"samples of task 0 must have shape \(n, 3\); got \(3,\)"),
+        ([[1, 1]], [[[1, 2]]], r"samples of task 0 must have shape \(n, 3\); got \(1, 2\)"),
+        ([[1, 1]], [[[60, 2.5, 3]]], r"samples of task 0\[1\] must be a whole number .*; got 2.5"),
+        ([[1, 1]], [[[60, float("nan"), 3]]], "samples of task 0.* got nan"),
+        ([1, 1], [[[60, 2, 3]]], r"requests must have shape \(n, 2\); got \(2,\)"),
+        ([[1.5, 1]], [[[60, 2, 3]]], r"requests\[0\] must be a whole number .*; got 1.5"),
+        ([[1, 1]], [[]], "task 0: samples must be at least one; got none"),
+    ],
+)
+def test_tasks_are_not_cut_or_reshaped(requests, samples, message):
+    with pytest.raises(WorkloadError, match=message):
+        Workload.from_tasks([0], [0], requests, samples)
 
 
 def test_a_task_larger_than_a_node_is_named():
