@@ -13,8 +13,9 @@ Modules: `workload` (tasks as flat arrays), `formats` (files of tasks), `synthet
 `synthetic_demand` (a day calibrated on the Google trace), `schedulers` (policies, and how to
 write one), `rules` (the author's and the paper's), `simulation` (the cluster) with its compiled
 kernels `state`, `placement`, `sharing` and `engine`, `metrics`, `theory` (load balancing of
-Section 3), `experiments` (a function for each figure), `data` (recorded runs and tables). On the
-command line: ``python -m flex run TASKS``. `checks` refuses wrong arguments.
+Section 3), `experiments` (a function for each figure), `data` (recorded runs and tables),
+`checks` and `compiling` (of arguments and policies). On the command line:
+``python -m flex run TASKS``.
 """
 
 from flex.formats import load, read_tasks, read_workload, save

@@ -189,7 +189,7 @@ def _total(c: Cluster, now: Now) -> None:
 def _sources() -> str:
     """Return a digest of the kernels' source files."""
     folder = Path(__file__).parent
-    names = ("state", "schedulers", "placement", "sharing", "engine")
+    names = ("state", "schedulers", "compiling", "placement", "sharing", "engine")
     code = b"".join((folder / f"{name}.py").read_bytes() for name in names)
     return hashlib.sha256(code).hexdigest()
 

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from flex.compiling import compiled_part
 from flex.schedulers import Node, Policy, Task
 from flex.state import (
     BLOCK,
@@ -40,7 +40,7 @@ from flex.state import (
     Tasks,
 )
 
-__all__ = ["estimate", "jit", "rank", "scan_of", "schedule", "submit"]
+__all__ = ["estimate", "rank", "scan_of", "schedule", "submit"]
 
 
 @njit
@@ -104,10 +104,17 @@ def _pop(heap: Array, size: int, priority: Array) -> int:
     return heap[n]
 
 
-@lru_cache(maxsize=64)
 def scan_of(policy: Policy, signature: Any) -> Any:  # noqa: ANN401  (types of Numba)
-    """Return the compiled scan of a policy: it scores nodes lo to hi - 1 for one task."""
-    fits, score = jit(policy.fits), jit(policy.score)
+    """Return the compiled scan of a policy: it scores nodes lo to hi - 1 for one task.
+
+    It is compiled again when a number that the policy takes from outside has changed.
+    """
+    return _scan_of(policy, signature, policy.constants())
+
+
+@lru_cache(maxsize=64)
+def _scan_of(policy: Policy, signature: Any, constants: object) -> Any:  # noqa: ANN401
+    fits, score = compiled_part(policy, "fits"), compiled_part(policy, "score")
 
     def scan(c: Cluster, same: Array, task: Task, lo: int, hi: int) -> None:
         cpu, memory = c.capacity[0], c.capacity[1]
@@ -121,11 +128,6 @@ def scan_of(policy: Policy, signature: Any) -> Any:  # noqa: ANN401  (types of N
             scores[i] = float(score(node, task)) if fits(node, task) else -np.inf
 
     return njit(signature, error_model="numpy")(scan)
-
-
-def jit(function: Callable[..., object]) -> Any:  # noqa: ANN401
-    """Return a function compiled, unless it is already."""
-    return function if hasattr(function, "py_func") else njit(function)
 
 
 @njit

@@ -21,12 +21,17 @@ program.
 
 from __future__ import annotations
 
+import dis
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 import numpy as np
 from numba.extending import register_jitable
+
+from flex.checks import switch
 
 __all__ = [
     "BEST_FIT",
@@ -114,6 +119,11 @@ class Policy:
         Whether a task that fits nowhere stays so for the rest of the tick, along with every task
         that requests no less of both resources. True for filters that only compare requests or
         loads with a limit; it saves trying such tasks again and again.
+
+    Raises
+    ------
+    ValueError
+        If a function is not a plain one or takes other arguments.
     """
 
     name: str
@@ -122,10 +132,58 @@ class Policy:
     priority: Callable[[Task], int] | None = None
     monotone: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"name must be a string; got {self.name!r}")
+        arguments = {"fits": ["node", "task"], "score": ["node", "task"], "priority": ["task"]}
+        for part, names in arguments.items():
+            function = getattr(self, part)
+            if function is not None or part != "priority":
+                _require_function(f"policy {self.name}: {part}", function, names)
+        switch(f"policy {self.name}: monotone", self.monotone)
+
+    def constants(self) -> tuple[tuple[str, object], ...]:
+        """Return the numbers that the functions take from outside, by name, as they are now."""
+        found = [_constants(f) for f in (self.fits, self.score, self.priority) if f is not None]
+        return tuple(item for one in found for item in one)
+
     def reads(self, fields: Iterable[str]) -> bool:
         """Return whether the filter or the score may depend on one of these fields."""
         used = _names(self.fits) | _names(self.score)
         return bool(used & set(fields)) or not used <= _KNOWN
+
+
+def _require_function(what: str, function: object, arguments: list[str]) -> None:
+    plain = getattr(function, "py_func", function)
+    call = f"({', '.join(arguments)})"
+    if not isinstance(plain, FunctionType):
+        raise ValueError(f"{what} must be a plain function {call}; got {function!r}")
+    try:
+        inspect.signature(plain).bind(*arguments)
+    except TypeError as error:
+        raise ValueError(f"{what} must take {call}: {error}") from None
+
+
+def _constants(function: Callable[..., object]) -> list[tuple[str, object]]:
+    outside = inspect.getclosurevars(getattr(function, "py_func", function))
+    values = {**outside.globals, **outside.nonlocals}.items()
+    return [(k, v) for k, v in values if isinstance(v, int | float | str | np.generic)]
+
+
+def _names(function: Callable[..., object]) -> set[str]:
+    """Names that a function reads; "?" stands for what a closure or an index might bring."""
+    plain = getattr(function, "py_func", function)
+    closure = getattr(plain, "__closure__", None) or ()
+    known = all(isinstance(cell.cell_contents, (int, float)) for cell in closure)
+    code = plain.__code__
+    inner = any(isinstance(constant, CodeType) for constant in code.co_consts)
+    steps = {name for step in dis.get_instructions(code) for name in (step.opname, step.argrepr)}
+    known = known and not inner and not steps & _UNNAMED
+    return set(code.co_names) if known else {*code.co_names, "?"}
+
+
+_UNNAMED = {"BINARY_SUBSCR", "BINARY_SLICE", "UNPACK_SEQUENCE", "UNPACK_EX", "GET_ITER", "[]"}
+"""Instructions that may read a field without its name."""
 
 
 @register_jitable  # type: ignore[untyped-decorator]
@@ -232,11 +290,3 @@ def policy(which: str | Policy) -> Policy:
     if which not in POLICIES:
         raise ValueError(f"policy must be one of {', '.join(POLICIES)}; got {which!r}")
     return POLICIES[which]
-
-
-def _names(function: Callable[..., object]) -> set[str]:
-    """Names that a function reads; "?" stands for what a closure might bring."""
-    code = getattr(function, "py_func", function).__code__
-    closure = getattr(function, "__closure__", None) or ()
-    plain = all(isinstance(cell.cell_contents, (int, float)) for cell in closure)
-    return set(code.co_names) if plain else {*code.co_names, "?"}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from flex import engine, placement, state
 from flex.checks import option, switch, whole
+from flex.compiling import compiled_part
 from flex.rules import AUTHOR, NAMED_RULES, Rules
 from flex.schedulers import Policy
 from flex.schedulers import policy as policy_named
@@ -284,7 +285,7 @@ def _tasks(workload: Workload, policy: Policy) -> state.Tasks:
         np.full(n, -1, np.int32), np.full(n, -1, np.int32),
     )  # fmt: skip
     if policy.priority is not None:
-        placement.rank(placement.jit(policy.priority), tasks)
+        placement.rank(compiled_part(policy, "priority"), tasks)
     return tasks
 
 

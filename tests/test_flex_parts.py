@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flex import AUTHOR, PAPER, POLICIES, Policy, Rules, metrics, schedulers
+from flex import AUTHOR, PAPER, POLICIES, Policy, Rules, metrics, schedulers, simulate
+from flex.data import author_tasks
 from flex.schedulers import Node, Task, percent_free, policy
 from flex.simulation import Penalty, node_names
 
@@ -70,6 +71,89 @@ def test_what_a_policy_reads_is_found():
     assert not schedulers.LEAST_FIT.reads(["same_job"])
     assert not schedulers.FLEX_F.reads(["cpu_demand", "cpu_peak"])
     assert schedulers.ORACLE.reads(["cpu_peak"])
+
+
+def test_what_is_read_without_its_name_is_not_known():
+    def by_index(node, task):
+        return node[12]
+
+    def unpacked(node, task):
+        *_, last = node
+        return last
+
+    def inner(node, task):
+        def one(n):
+            return n.same_job
+
+        return one(node)
+
+    for score in (by_index, unpacked, inner):
+        assert Policy("a", schedulers.requests_fit, score).reads(["same_job"])
+
+
+def one_argument(node):
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score": 3}, r"policy Mine: score must be a plain function \(node, task\); got 3"),
+        ({"fits": max}, "policy Mine: fits must be a plain function"),
+        ({"score": one_argument}, r"policy Mine: score must take \(node, task\): too many"),
+        ({"priority": lambda node, task: 1}, r"policy Mine: priority must take \(task\): missing"),
+        ({"monotone": "no"}, "policy Mine: monotone must be True or False; got 'no'"),
+        ({"name": 3}, "name must be a string; got 3"),
+    ],
+)
+def test_policy_refuses_what_is_no_function(change, message):
+    good = {"name": "Mine", "fits": schedulers.requests_fit, "score": schedulers.first_node}
+    with pytest.raises(ValueError, match=message):
+        Policy(**(good | change))
+
+
+def may_be_none(node, task):
+    if node.tasks < 5:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"score": lambda node, task: node.cpu_requests},
+            "score cannot be compiled: Unknown attribute 'cpu_requests' of type Node; it may use",
+        ),
+        (
+            {"score": lambda node, task: one_argument(node)},
+            "score cannot be compiled: Untyped global name 'one_argument'.*numba.njit",
+        ),
+        ({"score": lambda node, task: None}, "score must return a number .*; it returns none"),
+        ({"score": lambda node, task: node.tasks > 3}, "score must return a number .* bool"),
+        ({"fits": may_be_none}, "fits must return True or False on every way"),
+        ({"priority": lambda task: 0.5}, "priority must return a whole number .* float64"),
+    ],
+)
+def test_policy_that_cannot_be_compiled_is_one_line(change, message):
+    good = {"name": "Mine", "fits": schedulers.requests_fit, "score": schedulers.first_node}
+    with pytest.raises(ValueError, match=f"policy Mine: {message}") as caught:
+        simulate(author_tasks(), Policy(**(good | change)), 10, 1)
+    assert "\n" not in str(caught.value)
+
+
+WEIGHT = 1
+
+
+def weighted(node, task):
+    return WEIGHT * node.position
+
+
+def test_a_number_from_outside_is_read_again_in_every_run(monkeypatch):
+    mine = Policy("Mine", schedulers.requests_fit, weighted)
+    tasks = author_tasks().first(1)
+    assert simulate(tasks, mine, 5, 1).node.tolist() == [4]
+    monkeypatch.setitem(weighted.__globals__, "WEIGHT", -1)
+    assert simulate(tasks, mine, 5, 1).node.tolist() == [0]
 
 
 def test_unknown_policy():
