@@ -7,13 +7,15 @@ import os
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from flex import metrics
-from flex.formats import read_workload, save
+from flex.checks import number
+from flex.formats import read_workload, save, write_arrays
 from flex.rules import NAMED_RULES, Rules
 from flex.schedulers import POLICIES
 from flex.simulation import NODE_COLUMNS, QUEUE_COLUMNS, Result, node_names, simulate
@@ -21,6 +23,8 @@ from flex.synthetic import synthesize
 from flex.workload import Workload, WorkloadError
 
 METHODS = "LeastFit,Oversub,FlexF,FlexL"
+MOST = 10**9
+"""Largest number of nodes, ticks or tasks that is tried."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         "Prints a summary.",
     )
     run.add_argument(
-        "tasks", type=Path, metavar="TASKS",
+        "tasks", type=_path, metavar="TASKS",
         help="a saved workload (.npz), or JSON (.json, .json.gz): a list of objects with "
         "arrival_s, name (pod-<job>-<index>), req_mcpu, req_bytes and phases, a list of "
         "[seconds, mCPU, bytes]",
@@ -55,9 +59,9 @@ def _parser() -> argparse.ArgumentParser:
         "--set", action="append", default=[], metavar="RULE=VALUE", dest="changes",
         help=f"change one rule, may be repeated; rules: {names}",
     )  # fmt: skip
-    run.add_argument("--scale", type=float, default=1.0, help="factor of the demand (%(default)s)")
+    run.add_argument("--scale", type=_factor, default=1.0, help="factor of demand (%(default)s)")
     run.add_argument("--no-nodes", action="store_true", help="leave the nodes' arrays out")
-    run.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
+    run.add_argument("--out", type=_path, required=True, metavar="DIR", help="folder to write to")
     day = commands.add_parser(
         "synthesize",
         help="write a synthetic day calibrated on the Google 2011 trace",
@@ -65,19 +69,40 @@ def _parser() -> argparse.ArgumentParser:
     )
     day.add_argument("--tasks", type=_count, default=714_030, metavar="N", help="(%(default)s)")
     day.add_argument("--hours", type=float, default=24.0, help="(%(default)s)")
-    day.add_argument("--seed", type=int, default=0, help="(%(default)s)")
-    day.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to write, .npz")
+    day.add_argument("--seed", type=_seed, default=0, help="(%(default)s)")
+    day.add_argument("--out", type=_path, required=True, metavar="FILE", help="file to write, .npz")
     return parser
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1; got {text!r}")
+    if not text.isdecimal() or len(text) > len(str(MOST)) or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}; got {text!r}")
     return int(text)
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least 0 and 18 digits at most; got {text!r}"
+        )
+    return int(text)
+
+
+def _factor(text: str) -> float:
+    try:
+        return number("it", float(text), "", 0, sys.float_info.max)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0; got {text!r}") from None
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"must be the name of a file or folder; got {text!r}")
+    return Path(text)
+
+
 def _methods(text: str) -> list[str]:
-    names = list(dict.fromkeys(text.split(",")))
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
         if name not in POLICIES:
             raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(POLICIES)}")
@@ -86,27 +111,32 @@ def _methods(text: str) -> list[str]:
 
 def _rules(name: str, changes: list[str]) -> Rules:
     """Return named rules with single rules changed, each given as "rule=value"."""
-    rules = NAMED_RULES[name]
+    values: dict[str, Any] = {}
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals or key not in {field.name for field in fields(Rules)}:
             raise ValueError(f"--set {change}: must be RULE=VALUE with a rule named in --help")
-        try:
-            rules = replace(rules, **{key: _value(key, text)})  # type: ignore[arg-type]
-        except ValueError as error:
-            raise ValueError(f"--set {change}: {error}") from error
-    return rules
+        if key in values:
+            raise ValueError(f"--set {change}: {key} is set more than once")
+        values[key] = _value(change, key, text)
+    try:
+        return replace(NAMED_RULES[name], **values)
+    except ValueError as error:
+        raise ValueError(f"--set {' '.join(changes)}: {error}") from error
 
 
-def _value(key: str, text: str) -> object:
+def _value(change: str, key: str, text: str) -> object:
     kind = {field.name: str(field.type) for field in fields(Rules)}[key]
-    if kind == "bool":
-        if text not in ("True", "False"):
-            raise ValueError(f"must be True or False; got {text!r}")
+    if kind == "bool" and text in ("True", "False"):
         return text == "True"
-    if kind == "int | None":
-        return None if text == "None" else int(text)
-    return float(text) if kind == "float" else text
+    if kind == "int | None" and text == "None":
+        return None
+    allowed = {"bool": "True or False", "int | None": "a whole number or None", "float": "a number"}
+    read = {"int | None": int, "float": float}
+    try:
+        return read[kind](text) if kind in allowed else text
+    except (KeyError, ValueError):
+        raise ValueError(f"--set {change}: must be {allowed[kind]}; got {text!r}") from None
 
 
 def _summary(method: str, result: Result) -> dict[str, object]:
@@ -138,19 +168,39 @@ def _write(result: Result, nodes: int, path: Path) -> None:
             "node_cols": np.array(NODE_COLUMNS),
             "node": result.nodes,
         }
-    aside = path.with_name(path.name + ".part")
-    try:
-        with aside.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_arrays(path, arrays)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to."""
+    path = folder.absolute()
+    nearest = next(p for p in (path, *path.parents) if p.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"--out {folder}: {nearest} is not a folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ValueError(f"--out {folder}: the folder {nearest} is not writable")
+
+
+def _check_file(path: Path, source: Path | None = None) -> None:
+    """Refuse a file that cannot be written, or that is the file of tasks."""
+    if path.is_dir():
+        raise ValueError(f"--out: {path} is a folder; the name of a file is needed")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"--out: {path} is not a regular file and is not replaced")
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise ValueError(f"--out: {path} is the file of tasks and is not replaced")
 
 
 def _run(args: argparse.Namespace) -> None:
     rules = _rules(args.rules, args.changes)
+    _check_folder(args.out)
+    for method in args.methods:
+        _check_file(args.out / f"{method}.npz", args.tasks)
     workload = read_workload(args.tasks)
-    workload.require_fits()
+    try:
+        workload.require_fits()
+    except WorkloadError as error:
+        raise WorkloadError(f"{args.tasks}: {error}") from error
     if args.scale != 1:
         workload = workload.scaled(args.scale)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -158,11 +208,15 @@ def _run(args: argparse.Namespace) -> None:
     for method in args.methods:
         rows.append(_summary(method, _simulate(args, workload, method, rules)))
     with pd.option_context("display.width", 200):
-        print(pd.DataFrame(rows).set_index("method").T.to_string(float_format="{:.2f}".format))
+        table = pd.DataFrame(rows).set_index("method").T
+        print(table.to_string(float_format="{:.2f}".format), flush=True)
 
 
 def _simulate(args: argparse.Namespace, workload: Workload, method: str, rules: Rules) -> Result:
-    with tqdm(total=args.ticks + 1, desc=method, unit="tick", file=sys.stderr) as bar:
+    often = 0.1 if sys.stderr.isatty() else 60
+    with tqdm(
+        total=args.ticks + 1, desc=method, unit="tick", file=sys.stderr, mininterval=often
+    ) as bar:
         result = simulate(
             workload, method, args.nodes, args.ticks, rules,
             record_nodes=not args.no_nodes, on_tick=lambda _: bar.update(),
@@ -174,21 +228,39 @@ def _simulate(args: argparse.Namespace, workload: Workload, method: str, rules: 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return 0, 2 for an error in the input, or 130 if interrupted."""
     args = _parser().parse_args(arguments)
+    run = args.command == "run"
     try:
-        if args.command == "run":
-            _run(args)
-        else:
-            save(synthesize(args.tasks, args.hours, args.seed), args.out)
-    except (WorkloadError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename or args.out}: {error.strerror}", file=sys.stderr)
-        return 2
+        (_run if run else _synthesize)(args)
+    except BrokenPipeError:  # whoever reads the summary has stopped; the files are written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
-        print("Interrupted. The methods that had finished are kept.", file=sys.stderr)
+        kept = "The methods that had finished are kept." if run else "Nothing was written."
+        print(f"Interrupted. {kept}", file=sys.stderr)
         return 130
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"error: {_message(error)}", file=sys.stderr)
+        return 2
     return 0
+
+
+def _synthesize(args: argparse.Namespace) -> None:
+    if args.out.suffix != ".npz":
+        raise ValueError(f"--out {args.out}: the name must end in .npz")
+    if not args.out.parent.is_dir():
+        raise ValueError(f"--out {args.out}: there is no folder {args.out.parent}")
+    _check_folder(args.out.parent)
+    _check_file(args.out)
+    save(synthesize(args.tasks, args.hours, args.seed), args.out)
+
+
+def _message(error: Exception) -> str:
+    """Return one line about an error."""
+    if isinstance(error, MemoryError):
+        return f"more memory needed than there is: {error or 'try smaller numbers'}"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    return str(error)
 
 
 if __name__ == "__main__":

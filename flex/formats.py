@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from flex.workload import ARRAYS, CPU_CAPACITY, Workload, WorkloadError
 
-__all__ = ["load", "read_normalised", "read_tasks", "read_workload", "save"]
+__all__ = ["load", "read_normalised", "read_tasks", "read_workload", "save", "write_arrays"]
 
 FIELDS = ("arrival_s", "name", "req_mcpu", "req_bytes", "phases")
 NAME = re.compile(r"(?:pod-)?(?P<job>.+)-\d+")
@@ -54,6 +54,8 @@ def save(workload: Workload, path: str | Path) -> None:
     ------
     WorkloadError
         If the suffix is another one.
+    OSError
+        If the file cannot be written.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -61,11 +63,25 @@ def save(workload: Workload, path: str | Path) -> None:
     arrays = {key: getattr(workload, key) for key in ARRAYS}
     if workload.name is not None:
         arrays["name"] = workload.name
-    aside = path.with_name(path.name + ".part")
+    write_arrays(path, arrays)
+
+
+def write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays aside as npz, then rename: the file is whole or absent; links stay links.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the message names it.
+    """
+    real = path.resolve()
+    aside = real.parent / f".{real.name}.{os.getpid()}.part"
     try:
         with aside.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
-        os.replace(aside, path)
+        os.replace(aside, real)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         aside.unlink(missing_ok=True)
 

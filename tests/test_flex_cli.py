@@ -71,7 +71,10 @@ def test_synthesize(cli, tmp_path):
         ("sharing=none", "--set sharing=none: sharing must be one of 'intended', 'overflow'"),
         ("nothing=1", "--set nothing=1: must be RULE=VALUE with a rule named in --help"),
         ("alpha", "--set alpha: must be RULE=VALUE"),
-        ("alpha=x", "--set alpha=x: could not convert string to float"),
+        ("alpha=x", "--set alpha=x: must be a number; got 'x'"),
+        ("failures=1.5", "--set failures=1.5: must be a whole number or None; got '1.5'"),
+        ("failures=1e9", "--set failures=1e9: must be a whole number or None; got '1e9'"),
+        ("beta=inf", "--set beta=inf: beta must be from 0 to 1e+06; got inf"),
         ("single_precision=1", "--set single_precision=1: must be True or False; got '1'"),
         ("failures=-1", "--set failures=-1: failures must be a whole number from 0 to"),
     ],
@@ -84,6 +87,14 @@ def test_bad_rules_are_one_line(cli, tasks, tmp_path, change, message):
     assert err.startswith(f"error: {message}")
     assert err.count("\n") == 1
     assert not (tmp_path / "o").exists()
+
+
+def test_rules_that_belong_together_are_set_together(cli, tasks, tmp_path):
+    base = ("run", tasks, "--nodes", 1, "--ticks", 1, "--methods", "FlexF", "--out", tmp_path / "o")
+    status, _, err = cli(*base, "--set", "min_penalty=1.6", "--set", "start_penalty=2")
+    assert status == 0, err
+    status, _, err = cli(*base, "--set", "beta=1", "--set", "beta=2")
+    assert (status, err) == (2, "error: --set beta=2: beta is set more than once\n")
 
 
 @pytest.mark.parametrize("content", ["", "[", "{}", '[{"name": "pod-1-1"}]', "\x00\x01"])
@@ -116,7 +127,8 @@ def test_missing_files_folders_and_large_tasks(cli, tasks, tmp_path):
     "arguments",
     [
         ("--nodes", "0"), ("--ticks", "-1"), ("--nodes", "x"), ("--methods", "FlexF,Fair"),
-        ("--rules", "mine"),
+        ("--rules", "mine"), ("--nodes", "1" + 40 * "0"), ("--scale", "nan"), ("--scale", "-1"),
+        ("--scale", "x"), ("--out", ""),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(tasks, tmp_path, arguments):
@@ -124,6 +136,58 @@ def test_bad_arguments_are_refused(tasks, tmp_path, arguments):
     with pytest.raises(SystemExit) as stopped:
         main(["run", str(tasks), *(x for pair in base.items() for x in pair)])
     assert stopped.value.code == 2
+
+
+def test_the_file_of_tasks_is_never_replaced(cli, tasks, tmp_path):
+    mine = tmp_path / "in" / "FlexF.npz"
+    mine.parent.mkdir()
+    tasks.rename(mine)
+    (tmp_path / "link.npz").symlink_to(mine)
+    before = mine.read_bytes()
+    for source in (mine, tmp_path / "link.npz"):
+        status, _, err = cli("run", source, "--nodes", 1, "--ticks", 1, "--out", mine.parent)
+        assert (status, err) == (
+            2, f"error: --out: {mine} is the file of tasks and is not replaced\n"
+        )  # fmt: skip
+    assert mine.read_bytes() == before
+    assert [p.name for p in mine.parent.iterdir()] == ["FlexF.npz"]
+
+
+def test_outputs_are_checked_before_any_work(cli, tasks, tmp_path, monkeypatch):
+    from flex import __main__ as command
+
+    def fail(*args, **kwargs):
+        raise AssertionError
+
+    for name in ("synthesize", "simulate", "read_workload"):
+        monkeypatch.setattr(command, name, fail)
+    (tmp_path / "o" / "FlexF.npz").mkdir(parents=True)
+    run = ("run", tasks, "--nodes", 1, "--ticks", 1, "--methods", "FlexF", "--out")
+    day = ("synthesize", "--tasks", 5, "--out")
+    for arguments, message in (
+        ((*run, tmp_path / "o"), "FlexF.npz is a folder; the name of a file is needed"),
+        ((*run, tasks / "o"), "tasks.npz is not a folder"),
+        ((*day, tmp_path / "day.txt"), "day.txt: the name must end in .npz"),
+        ((*day, tmp_path / "no" / "day.npz"), f"there is no folder {tmp_path / 'no'}"),
+        ((*day, tmp_path / "o" / "FlexF.npz"), "FlexF.npz is a folder"),
+    ):
+        status, out, err = cli(*arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("error: --out")
+        assert message in err
+
+
+def test_too_little_memory_is_one_line(cli, tasks, tmp_path, monkeypatch):
+    from flex import __main__ as command
+
+    def fail(*args, **kwargs):
+        raise MemoryError("Unable to allocate 80 TiB")
+
+    monkeypatch.setattr(command, "simulate", fail)
+    status, _, err = cli("run", tasks, "--nodes", 10**9, "--ticks", 1, "--out", tmp_path / "o")
+    assert status == 2
+    expected = "error: more memory needed than there is: Unable to allocate 80 TiB"
+    assert err.splitlines()[-1] == expected
 
 
 def test_interruption_keeps_what_has_finished(cli, tasks, tmp_path, monkeypatch):
