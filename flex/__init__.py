@@ -9,7 +9,8 @@ A reproduction of Le and Liu, "Flex: Closing the Gaps between Usage and Allocati
 >>> len(result.history), bool(result.history["cpu_request"].iloc[-1] > 1)
 (60, True)
 
-Modules: `workload` (tasks as flat arrays), `formats` (files of tasks), `synthetic` and
+Modules: `workload` (tasks as flat arrays), `formats` and `normalised` (files of
+tasks), `synthetic` and
 `synthetic_demand` (a day calibrated on the Google trace), `schedulers` (policies, and how to
 write one), `rules` (the author's and the paper's), `simulation` (the cluster) with its compiled
 kernels `state`, `placement`, `sharing` and `engine`, `metrics`, `theory` (load balancing of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["number", "option", "switch", "whole"]
+__all__ = ["number", "option", "shown", "switch", "whole"]
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:  # noqa: ANN401
@@ -30,7 +30,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:  # n
     good = _is_number(value) and value % 1 == 0 and low <= value
     if not good or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number {limits}; got {_shown(value)}")
+        raise ValueError(f"{name} must be a whole number {limits}; got {shown(value)}")
     return int(value)
 
 
@@ -52,7 +52,7 @@ def number(name: str, value: Any, allowed: str, low: float, high: float) -> floa
         If the value is anything else.
     """
     if not _is_number(value) or not low <= value <= high:
-        raise ValueError(f"{name} must be {allowed}; got {_shown(value)}")
+        raise ValueError(f"{name} must be {allowed}; got {shown(value)}")
     return float(value)
 
 
@@ -65,7 +65,7 @@ def switch(name: str, value: Any) -> bool:  # noqa: ANN401
         If the value is anything else.
     """
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {_shown(value)}")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
@@ -79,7 +79,7 @@ def option(name: str, value: Any, allowed: Sequence[str]) -> str:  # noqa: ANN40
     """
     if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(repr(word) for word in allowed)
-        raise ValueError(f"{name} must be one of {choices}; got {_shown(value)}")
+        raise ValueError(f"{name} must be one of {choices}; got {shown(value)}")
     return value
 
 
@@ -88,7 +88,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a value for a message: numbers plainly, and nothing long."""
     text = str(value) if _is_number(value) else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flex.data import author_run, author_tasks
-from flex.formats import read_normalised
+from flex.normalised import read_normalised
 from flex.rules import AUTHOR, PAPER, Rules
 from flex.schedulers import FLEX_F, FLEX_L, LEAST_FIT, OVERSUB, Node, Policy, Task
 from flex.simulation import NODE_COLUMNS, QUEUE_COLUMNS, node_names, simulate

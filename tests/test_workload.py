@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from flex import Workload, WorkloadError, load, read_tasks, read_workload, save, synthesize
 from flex.data import author_tasks
-from flex.formats import read_normalised
+from flex.normalised import read_normalised
 from flex.workload import ARRAYS, CPU_CAPACITY, MEMORY_CAPACITY
 
 GOOD = {
@@ -145,6 +145,28 @@ def test_nothing_half_written_is_left(tmp_path, monkeypatch):
         save(author_tasks(), tmp_path / "w.json")
 
 
+def fault(path):
+    """The message of the error in a file, or None; any other error is passed on."""
+    try:
+        load(path)
+    except WorkloadError as error:
+        return str(error)
+    return None
+
+
+def test_damaged_bytes_are_one_line(tmp_path):
+    path = tmp_path / "w.npz"
+    save(author_tasks().first(5), path)
+    data, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(200):
+        damaged = bytearray(data)
+        damaged[rng.integers(len(data))] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        if error := fault(path):
+            assert error.startswith(str(path))
+            assert "\n" not in error
+
+
 def test_truncated_and_foreign_files(tmp_path):
     path = tmp_path / "w.npz"
     save(author_tasks(), path)
@@ -207,6 +229,11 @@ def test_tasks_by_hand(tmp_path):
         ([TASK | {"phases": []}], r"pod-7-0: phases must be a list of at least one; got \[\]"),
         ([TASK | {"phases": [[60, 1]]}], r"pod-7-0: phase 1 must be \[seconds, mCPU, bytes\]"),
         ([TASK | {"phases": [[60, 1, 2], [60, -1, 2]]}], "pod-7-0: phase 2 mCPU must be"),
+        ('[{"name": "a", "name": "b"}]', "field 'name' stands more than once in one object"),
+        ([TASK | {"phases": [[10**9 + 1, 1, 2]]}], "pod-7-0: phase 1 seconds must be .* to 1000"),
+        ([TASK | {"phases": [[60, 2**31, 2]]}], "pod-7-0: phase 1 mCPU must be .* to 2147483647"),
+        ([TASK | {"phases": [[10**9, 1, 2]] * 2}], "pod-7-0: phases must last at most 1000000000"),
+        (["y" * 1000], "task 1: must be an object; got 'yyy"),
         ([TASK, TASK], "name pod-7-0 belongs to more than one task"),
         ([TASK | {"arrival_s": 9}, TASK | {"name": "pod-7-1"}], "pod-7-1: arrival must be"),
     ],
@@ -220,6 +247,7 @@ def test_bad_tasks_name_file_task_and_field(tmp_path, tasks, message):
     with pytest.raises(WorkloadError, match=message) as caught:
         read_tasks(path)
     assert str(caught.value).startswith(str(path))
+    assert len(str(caught.value)) < 300
     assert "\n" not in str(caught.value)
 
 
@@ -267,6 +295,20 @@ def test_a_kept_sample_is_scaled_twice_as_in_the_authors_converter(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"offset": np.array([0, 4, 4])}, "offset must rise from 0 and have 3 values"),
+        ({"offset": np.array([1, 4, 5])}, "offset must rise from 0 and have 3 values"),
+        ({"offset": np.array([0, 5])}, "offset must rise from 0 and have 3 values"),
+        ({"offset": np.array([0.0, 4, 5])}, "offset must be whole numbers; got float64"),
+        ({"offset": np.array([0, 4, 6])}, r"start_s must have shape \(6,\); got \(5,\)"),
+        ({"offset": np.array([0, 2, 4])}, r"start_s must have shape \(4,\); got \(5,\)"),
+        ({"cpu": np.zeros(4)}, r"cpu must have shape \(5,\); got \(4,\)"),
+        ({"cpu": np.array(list("abcde"))}, "cpu must be numbers; got <U1"),
+        ({"req": np.zeros(2)}, r"req must have shape \(2, 2\); got \(2,\)"),
+        ({"req": np.zeros((3, 2))}, r"req must have shape \(2, 2\); got \(3, 2\)"),
+        ({"end_s": np.array([900.5, 1200, 1500, 2100, 700])}, "5-0: end_s must be whole seconds"),
+        ({"name": np.array(["600000000_5", "x"])}, "name must be .*; got '600000000_5'"),
+        ({"name": np.array([1, 2])}, "name must be text; got int64"),
+        ({"name": np.array(["661000000_5-0", "600000000_5-1"])}, "600000000_5-1: arrival must be"),
         ({"cpu": np.array([0.1, np.nan, 0, 0, 0])}, "600000000_5-0: cpu and mem must be numbers"),
         ({"mem": np.array([0.1, 0, 0, 0, -1])}, "661000000_5-1: cpu and mem must be numbers"),
         ({"req": np.array([[0.5, 0.25], [2.0, 0]])}, "661000000_5-1: req must be between 0 and 1"),
@@ -274,8 +316,14 @@ def test_a_kept_sample_is_scaled_twice_as_in_the_authors_converter(tmp_path):
     ],
 )
 def test_bad_normalised_tasks(tmp_path, changes, message):
-    with pytest.raises(WorkloadError, match=message):
+    with pytest.raises(WorkloadError, match=rf"n\.npz: .*{message}"):
         read_normalised(normalised(tmp_path / "n.npz", **changes))
+
+
+@pytest.mark.parametrize("scale", [-1, float("nan"), float("inf"), "2"])
+def test_scale_of_normalised_tasks(tmp_path, scale):
+    with pytest.raises(ValueError, match="scale must be from 0 to 1000; got"):
+        read_normalised(normalised(tmp_path / "n.npz"), scale)
 
 
 def test_overlaps_are_counted(tmp_path):
