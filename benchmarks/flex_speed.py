@@ -20,7 +20,7 @@ import numba as nb
 import numpy as np
 
 from flex import AUTHOR, simulate, synthesize
-from flex.placement import jit
+from flex.compiling import compiled_part
 from flex.schedulers import FLEX_F, LEAST_FIT, Node, Task
 from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
 from tests import reference
@@ -110,7 +110,7 @@ def beside_others():
         yield row(f"the same: {method}, plain Python", seconds, unit)
 
 
-FITS, SCORE = jit(FLEX_F.fits), jit(FLEX_F.score)
+FITS, SCORE = compiled_part(FLEX_F, "fits"), compiled_part(FLEX_F, "score")
 
 
 @nb.njit(error_model="numpy")

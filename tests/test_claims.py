@@ -111,6 +111,12 @@ def test_values_of_seeds_are_told_apart():
 
 def test_verdicts_in_their_order():
     strict = {"op": "<", "target": 2}
+    own_field = {"field": "scan_only", "op": ">", "target": 1}
+    function = {"function": "flex.experiments.comparisons", "field": "fifo_per_scan"}
+    claim = {"test": {**function, **strict, "direction": own_field}}
+    assert verdict(claim, pd.Series([3.0])) == "direction only"
+    claim["test"]["direction"] = {**own_field, "op": "<"}
+    assert verdict(claim, pd.Series([3.0])) == "differs"
     claim = {"test": {**strict, "direction": {"op": "<", "target": 4}}}
     assert verdict(claim, pd.Series([1.0])) == "reproduced"
     assert verdict(claim, pd.Series([3.0])) == "direction only"

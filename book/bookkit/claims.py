@@ -138,9 +138,15 @@ def verdict(claim: Claim, found: pd.Series | None) -> str:
     test = claim["test"]
     if holds(found, test):
         return "reproduced"
-    if "direction" in test and holds(found, test["direction"]):
+    if "direction" in test and holds(_of_direction(test, found), test["direction"]):
         return "direction only"
     return str(test.get("otherwise", "differs"))
+
+
+def _of_direction(test: Claim, found: pd.Series) -> pd.Series:
+    """Return the values that the weaker condition is about: of its own field, if it has one."""
+    field = test["direction"].get("field")
+    return values({**test, "field": field}) if field else found
 
 
 def summarise(found: pd.Series | None, reduce: str | None = None) -> str:
