@@ -268,6 +268,9 @@ def main(argv: list[str] | None = None) -> int:
     except (RunsError, FitError, DataflowError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -35,6 +35,10 @@ class DataflowError(ValueError):
     """The data flow, plan or bound makes no sense; the message names what and where."""
 
 
+MOST_NODES, MOST_SECONDS = 10**9, 1e12
+"""Limits of degrees and times, so that no sum of node seconds overflows."""
+
+
 def free(senders: Array, receivers: Array) -> Array:
     """Return the time of a repartitioning that costs nothing: zeros."""
     return np.zeros(np.broadcast_shapes(np.shape(senders), np.shape(receivers)))
@@ -143,12 +147,12 @@ class Dataflow:
         asked = np.logical_and.outer(*allowed) & (senders != receivers)
         table = np.zeros(asked.shape)
         table[asked] = edge.seconds(senders[asked].astype(float), receivers[asked].astype(float))
-        wrong = ~np.isfinite(table) | (table < 0)
+        wrong = ~(table >= 0) | (table > MOST_SECONDS)
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
             raise DataflowError(
                 f"edge {edge.parent} -> {edge.child}: repartitioning from {senders[i, j]} to "
-                f"{receivers[i, j]} nodes takes {table[i, j]:g} s; finite and at least 0 is needed"
+                f"{receivers[i, j]} nodes takes {table[i, j]:g} s; allowed is 0 to {MOST_SECONDS:g}"
             )
         return table
 
@@ -282,15 +286,21 @@ def _check(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> None:
 
 def _check_vertex(vertex: Vertex, *, source: bool) -> None:
     """Check the degrees and times of a vertex; only a source may take no time."""
+    if not isinstance(vertex.name, str) or not vertex.name.strip() or not vertex.name.isprintable():
+        raise DataflowError(f"vertex {vertex.name!r}: a name of one printable line is needed")
     name = f"vertex {vertex.name}"
     if not vertex.seconds:
         raise DataflowError(f"{name}: no degree is allowed; at least one is needed")
     for degree, seconds in vertex.seconds.items():
-        if not (isinstance(degree, int | np.integer) and degree > 0) or isinstance(degree, bool):
-            raise DataflowError(f"{name}: degree {degree!r} is not a whole number above 0")
-        if not np.isfinite(seconds) or seconds < 0 or (seconds == 0 and not source):
+        whole = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
+        if not (whole and 0 < degree <= MOST_NODES):
             raise DataflowError(
-                f"{name}: the running time at degree {degree} is {seconds} s; it must be above 0"
+                f"{name}: degree {degree!r} is not a whole number from 1 to {MOST_NODES}"
+            )
+        if not 0 <= seconds <= MOST_SECONDS or (seconds == 0 and not source):
+            raise DataflowError(
+                f"{name}: the running time at degree {degree} is {seconds} s; it must be above 0 "
+                f"and at most {MOST_SECONDS:g}"
             )
     if _initial(vertex) not in vertex.seconds:
         raise DataflowError(

@@ -177,3 +177,11 @@ def test_example_of_the_readme_runs():
     found = recommend(flow, slack=0.1)
     for line in found.report().splitlines():
         assert line.rstrip() in text
+
+
+def test_interruption_is_no_traceback(cli, flow, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sparkpart.__main__.recommend", interrupted)
+    assert cli(flow) == (130, "", ["interrupted"])
