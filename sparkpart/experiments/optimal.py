@@ -87,10 +87,11 @@ def open_choices(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _gaps(shape: Shape, scale: Scale, seed: int, slacks: tuple[float, ...]) -> pd.DataFrame:
+def _gaps(
+    shape: Shape, trees: int, general: int, seed: int, slacks: tuple[float, ...]
+) -> pd.DataFrame:
     rows = []
-    counts = GENERAL_REPEATS if shape.dag_type in GENERAL else REPEATS
-    for repeat in range(counts[scale]):
+    for repeat in range(general if shape.dag_type in GENERAL else trees):
         flow = drawn(shape, repeat, seed, Choices()).flow()
         rc = flow.resource_consumption(flow.initial)
         for slack in slacks:
@@ -109,12 +110,14 @@ def _gaps(shape: Shape, scale: Scale, seed: int, slacks: tuple[float, ...]) -> p
 
 
 @lru_cache(maxsize=2)
-def _gap_runs(scale: Scale, seed: int) -> pd.DataFrame:
+def _gap_runs(trees: int, general: int, seed: int) -> pd.DataFrame:
     slacks = (0.0, *(round(epsilon - 1, 6) for epsilon in EPSILONS))
-    return each_shape(_gaps, SHAPES, scale, seed, slacks)
+    return each_shape(_gaps, SHAPES, trees, general, seed, slacks)
 
 
-def optimality_gaps(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
+def optimality_gaps(
+    scale: Scale = "quick", seed: int = 0, general_repeats: int | None = None
+) -> pd.DataFrame:
     """Measure how far each technique is from the exact optimum under the same bound.
 
     Parameters
@@ -124,6 +127,8 @@ def optimality_gaps(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
         for 5 and 1.
     seed
         Seed of the instances.
+    general_repeats
+        Repeats on general graphs, if others than these; about a second each for large ones.
 
     Returns
     -------
@@ -134,7 +139,8 @@ def optimality_gaps(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
         and ``slowdown`` of the optimum itself; ``repeats``, and ``proven``, the part of them
         whose optimum is proved.
     """
-    table = _gap_runs(scale, seed)
+    general = GENERAL_REPEATS[scale] if general_repeats is None else general_repeats
+    table = _gap_runs(REPEATS[scale], general, seed)
     table = table.assign(optimal=table["gap"] < 1e-6)
     groups = table.groupby(["slack", "dag_size", "dag_type", "technique"], sort=False)
     fields = ["gap", "optimal", "improvement", "slowdown", "proven"]
