@@ -15,8 +15,9 @@ tasks), `synthetic` and
 write one), `rules` (the author's and the paper's), `simulation` (the cluster) with its compiled
 kernels `state`, `placement`, `sharing` and `engine`, `metrics`, `theory` (load balancing of
 Section 3), `experiments` (a function for each figure), `data` (recorded runs and tables),
-`checks` and `compiling` (of arguments and policies). On the command line:
-``python -m flex run TASKS``.
+`checks` and `compiling` (of arguments and policies), `google2011` (reader of the real trace) and
+`trace_commands`. On the command line: ``python -m flex run TASKS`` and
+``python -m flex convert TRACE``.
 """
 
 from flex.formats import load, read_tasks, read_workload, save

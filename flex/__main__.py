@@ -20,6 +20,7 @@ from flex.rules import NAMED_RULES, Rules
 from flex.schedulers import POLICIES
 from flex.simulation import NODE_COLUMNS, QUEUE_COLUMNS, Result, node_names, simulate
 from flex.synthetic import synthesize
+from flex.trace_commands import add_commands
 from flex.workload import Workload, WorkloadError
 
 METHODS = "LeastFit,Oversub,FlexF,FlexL"
@@ -71,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     day.add_argument("--hours", type=float, default=24.0, help="(%(default)s)")
     day.add_argument("--seed", type=_seed, default=0, help="(%(default)s)")
     day.add_argument("--out", type=_path, required=True, metavar="FILE", help="file to write, .npz")
+    run.set_defaults(run=_run, kept="The methods that had finished are kept.")
+    day.set_defaults(run=_synthesize, kept="Nothing was written.")
+    add_commands(commands)
     return parser
 
 
@@ -228,15 +232,13 @@ def _simulate(args: argparse.Namespace, workload: Workload, method: str, rules: 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return 0, 2 for an error in the input, or 130 if interrupted."""
     args = _parser().parse_args(arguments)
-    run = args.command == "run"
     try:
-        (_run if run else _synthesize)(args)
+        args.run(args)
     except BrokenPipeError:  # whoever reads the summary has stopped; the files are written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        kept = "The methods that had finished are kept." if run else "Nothing was written."
-        print(f"Interrupted. {kept}", file=sys.stderr)
+        print(f"Interrupted. {args.kept}", file=sys.stderr)
         return 130
     except (ValueError, OSError, MemoryError) as error:
         print(f"error: {_message(error)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Every figure, algorithm and theorem of Sections 3 to 5 of Le and Liu as a data frame.
+"""Every figure, algorithm and theorem of Le and Liu as a data frame.
 
 Each function is pure: it depends on its arguments and the package alone, and returns a tidy
 frame. ``scale`` is "paper" (714,030 tasks, 4000 nodes, 24 hours) or "quick" (a hundredth of the
@@ -34,6 +34,15 @@ from flex.experiments.findings import (
     request_variation,
     sensitivity,
 )
+from flex.experiments.real_day import (
+    figure1,
+    figure2,
+    figure3,
+    figure4,
+    figure5_classes,
+    figure5_tasks,
+    trace_findings,
+)
 from flex.experiments.steps import (
     author_match,
     author_node,
@@ -51,6 +60,12 @@ __all__ = [
     "comparisons",
     "day_load",
     "day_marginals",
+    "figure1",
+    "figure2",
+    "figure3",
+    "figure4",
+    "figure5_classes",
+    "figure5_tasks",
     "figure6",
     "figure7_cdf",
     "figure7_violations",
@@ -73,6 +88,7 @@ __all__ = [
     "sensitivity",
     "six_nodes",
     "step_table",
+    "trace_findings",
     "workload_choices",
     "worst_cases",
 ]
