@@ -241,7 +241,8 @@ def _select(part: Part, columns: tuple[Column, ...]) -> str:
     fields.append(f"{' OR '.join(f'{t} >= {AFTER_END}' for t in times)} AS after_end")
     return (
         f"SELECT {', '.join(fields)} FROM read_csv('{source}', auto_detect = false, "
-        f"header = false, quote = '', escape = '', delim = ',', nullstr = '', strict_mode = true, columns = {{{types}}})"
+        "header = false, quote = '', escape = '', delim = ',', nullstr = '', strict_mode = true, "
+        f"columns = {{{types}}})"
     )
 
 
