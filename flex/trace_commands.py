@@ -6,13 +6,14 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 __all__ = ["add_commands"]
 
 
-def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_commands(commands: Any) -> None:  # noqa: ANN401
     """Add the commands to a parser; each sets ``run`` to what it does.
 
     Parameters
