@@ -135,16 +135,19 @@ class Dataflow:
         self.ends = np.array(
             [(place[e.parent], place[e.child]) for e in edges], dtype=np.int64
         ).reshape(-1, 2)
-        self.repartition = np.array([self._repartition(e, place) for e in edges]).reshape(
-            -1, len(self.degrees), len(self.degrees)
-        )
+        self._edges = tuple(edges)
+        self.repartition = self._repartitions()
         self.initial = np.array([_initial(vertex) for vertex in vertices])
 
-    def _repartition(self, edge: Edge, place: Mapping[str, int]) -> Array:
+    def _repartitions(self) -> Array:
+        """Return the repartitioning times of all edges between their `ends`."""
+        tables = [self._repartition(*pair) for pair in zip(self._edges, self.ends, strict=True)]
+        return np.array(tables).reshape(-1, len(self.degrees), len(self.degrees))
+
+    def _repartition(self, edge: Edge, ends: Ints) -> Array:
         """Return the repartitioning times of an edge; zero at degrees its ends do not allow."""
         senders, receivers = np.meshgrid(self.degrees, self.degrees, indexing="ij")
-        allowed = [np.isfinite(self.time[place[name]]) for name in (edge.parent, edge.child)]
-        asked = np.logical_and.outer(*allowed) & (senders != receivers)
+        asked = np.logical_and.outer(*np.isfinite(self.time[ends])) & (senders != receivers)
         table = np.zeros(asked.shape)
         table[asked] = edge.seconds(senders[asked].astype(float), receivers[asked].astype(float))
         wrong = ~(table >= 0) | (table > MOST_SECONDS)
@@ -251,10 +254,17 @@ class Dataflow:
 
         With every data set cached by its latest partitioning (Section 3.3), a child takes
         the parent's data as its last processed sibling left it. Two parents that a child
-        shares with one sibling are then two edges between the same vertices.
+        shares with one sibling are then two edges between the same vertices. An edge keeps
+        its times, but they are asked at the degrees that the sibling allows.
+
+        Raises
+        ------
+        DataflowError
+            If an edge has no times of at least 0 at the degrees of the sibling.
         """
         other = object.__new__(Dataflow)
         vars(other).update(vars(self) | {"ends": self.dependencies})
+        other.repartition = other._repartitions()
         return other
 
 

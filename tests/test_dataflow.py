@@ -102,6 +102,14 @@ def test_cached_flow_pays_once_for_siblings_that_move_together():
     assert flow.cached().running_time([16, 8, 8]) == 6 + 10 + 10 + 2
 
 
+def test_cached_flow_pays_between_siblings_of_a_fixed_parent():
+    vertices = [Vertex("a", {96: 1}), Vertex("b", {8: 1, 96: 1}), Vertex("c", {8: 1, 16: 1})]
+    edges = [Edge("a", "b", constant(2)), Edge("a", "c", lambda s, r: 10 + s / r)]
+    flow = Dataflow(vertices, edges)
+    assert flow.running_time([96, 8, 16]) == 3 + 2 + 10 + 96 / 16
+    assert flow.cached().running_time([96, 8, 16]) == 3 + 2 + 10 + 8 / 16
+
+
 def test_a_vertex_listed_before_its_parent_is_processed_after_it():
     flow = Dataflow([Vertex("b", TWO), Vertex("a", TWO)], [Edge("a", "b")])
     assert flow.names == ("a", "b")
