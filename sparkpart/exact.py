@@ -20,14 +20,14 @@ from sparkpart.dataflow import Dataflow, DataflowError, Plan
 from sparkpart.fastest import TooWideError, costs_of, eliminate, fastest, is_forest
 from sparkpart.greedy import ROUNDING, Greedy, greedy
 from sparkpart.labels import Limit, tree_labels
-from sparkpart.program import solve
+from sparkpart.program import solve, unit_of
 
 __all__ = ["Optimum", "front", "lower_limit", "optimum"]
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-6
-"""Seconds by which HiGHS may exceed a bound."""
+"""Part of the unit of time (a second, or a bound below it) by which HiGHS may exceed a bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,8 @@ def _by_program(flow: Dataflow, bound: float, relaxed: _Relaxed, seconds: float)
         plans, most = [relaxed.plan], flow.resource_consumption(relaxed.plan) * (1 + TOLERANCE)
     solution = solve(time, consumption, bound, most=most, seconds=seconds)
     if solution.places is not None and not _keeps(flow, flow.degrees[solution.places], bound):
-        tighter = solve(time, consumption, bound - 2 * TOLERANCE, most=most, seconds=seconds)
+        tight = bound - 2 * TOLERANCE * unit_of(bound)
+        tighter = solve(time, consumption, tight, most=most, seconds=seconds)
         solution = solution._replace(places=tighter.places)
     if solution.places is not None and _keeps(flow, flow.degrees[solution.places], bound):
         plans.append(flow.degrees[solution.places])
@@ -245,7 +246,8 @@ def front(
     points
         Without it the whole front, by labels, for flows whose vertices with a choice form
         trees. With it, an epsilon-constraint sweep for any flow: the optimum at so many
-        bounds, evenly spread from the least RT to the RT of the least RC.
+        bounds, evenly spread from the least RT to the RT of the least RC. There may be
+        others between them, and of plans with equal RC not always the one of least RT.
     time_limit
         Seconds for each point of a sweep that HiGHS solves.
     progress
@@ -315,4 +317,7 @@ def _sweep(
             "plan": [tuple(row.plan.tolist()) for row in rows],
         }
     )
-    return table.drop_duplicates("plan").reset_index(drop=True)
+    table = table.sort_values(["running_time", "resource_consumption"], kind="stable")
+    before = table["resource_consumption"].cummin().shift(fill_value=np.inf)
+    cheaper = table["resource_consumption"] < before * (1 - ROUNDING)
+    return table[cheaper].reset_index(drop=True)

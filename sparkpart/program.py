@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 
 from sparkpart.fastest import Costs
 
-__all__ = ["Solution", "solve"]
+__all__ = ["Solution", "solve", "unit_of"]
 
 Array = NDArray[np.float64]
 
@@ -47,8 +47,11 @@ def solve(
     matrix, right = _sums(time)
     cost, used = (_flat(costs) for costs in (consumption, time))
     scale = float(np.abs(cost).max()) or 1.0
+    unit = unit_of(bound)
     constraints = [LinearConstraint(matrix, right, right)]
-    constraints += [LinearConstraint(used[None, :], -np.inf, bound)] * bool(np.isfinite(bound))
+    constraints += [LinearConstraint(used[None, :] / unit, -np.inf, bound / unit)] * bool(
+        np.isfinite(bound)
+    )
     constraints += [LinearConstraint(cost[None, :] / scale, -np.inf, most / scale)] * bool(
         np.isfinite(most)
     )
@@ -66,6 +69,11 @@ def solve(
     parts = np.split(result.x[:first], np.cumsum([len(v) for v in time.vertices])[:-1])
     places = [c[part.argmax()] for c, part in zip(time.choices, parts, strict=True)]
     return Solution(np.array(places, dtype=np.int64), limit)
+
+
+def unit_of(bound: float) -> float:
+    """Return the seconds in which a bound is stated to HiGHS, whose tolerance is absolute."""
+    return bound if 0 < bound < 1 else 1.0
 
 
 def _flat(costs: Costs) -> Array:

@@ -1,5 +1,6 @@
 """Exact optima: brute force, two methods against each other, limits and fronts."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -191,3 +192,36 @@ def test_bad_arguments_are_refused(arguments, message):
 def test_too_few_points_are_refused():
     with pytest.raises(DataflowError, match="points is 1"):
         front(Dataflow([Vertex("a", {1: 1.0})]), points=1)
+
+
+def scaled(flow, factor):
+    """Return a flow with all times multiplied."""
+    vertices = [
+        Vertex(name, {d: factor * row[list(flow.degrees).index(d)] for d in flow.allowed(v)})
+        for v, (name, row) in enumerate(zip(flow.names, flow.time, strict=True))
+    ]
+    edges = []
+    for (v, w), table in zip(flow.ends, factor * flow.repartition, strict=True):
+        at = partial(np.searchsorted, flow.degrees)
+        edges.append(
+            Edge(flow.names[v], flow.names[w], lambda s, r, t=table, at=at: t[at(s), at(r)])
+        )
+    return Dataflow(vertices, edges)
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e6])
+def test_program_is_exact_for_microseconds_and_years(factor):
+    edges = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 4)]
+    for seed in range(20):
+        flow = scaled(random_flow(5, edges, seed, SMALL), factor)
+        bound = flow.bound(0.05)
+        found = optimum(flow, bound=bound, method="milp")
+        assert found.resource_consumption == pytest.approx(best_by_force(flow, bound), rel=1e-6)
+
+
+def test_points_of_a_sweep_do_not_beat_each_other():
+    """All plans consume 12 node s; only the fastest belongs to the front."""
+    vertices = [Vertex("a", {1: 6.0, 3: 2.0, 6: 1.0}), Vertex("b", {1: 6.0, 3: 2.0})]
+    table = front(Dataflow(vertices), points=9)
+    assert (np.diff(table["running_time"]) > 0).all()
+    assert (np.diff(table["resource_consumption"]) < 0).all()
