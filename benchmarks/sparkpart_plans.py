@@ -11,7 +11,7 @@ import numpy as np
 from joblib import parallel_config
 
 from sparkpart import Dataflow, Edge, Vertex, greedy, ils, kernels, optimum
-from sparkpart.experiments import synthetic
+from sparkpart.experiments import grid
 from sparkpart.instances import Choices, draw
 from tests import partitioning_reference as plain
 
@@ -102,11 +102,11 @@ def growth():
             yield row(f"random tree, {n} vertices: {how}", seconds, unit)
 
 
-def grid():
+def whole_grid():
     """Figures 9 to 11: 5 types, 3 sizes, 4 techniques, 3 bounds, 100 repeats, on two processes."""
     start = time.perf_counter()
     with parallel_config(backend="multiprocessing", n_jobs=2):
-        table = synthetic.improvements("paper", 0, Choices())
+        table = grid.improvements("paper", 0, Choices())
     seconds = time.perf_counter() - start
     assert len(table) == len([*product("ABCDE", range(3), range(4), range(3), range(100))])
     yield row("the grid of Figures 9 to 11", seconds, seconds)
@@ -114,4 +114,4 @@ def grid():
 
 def run():
     """All cases; ``ratio`` is to the first case of each kind."""
-    return [*beside_plain_python(), *optima(), *growth(), *grid()]
+    return [*beside_plain_python(), *optima(), *growth(), *whole_grid()]

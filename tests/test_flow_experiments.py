@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from sparkpart import experiments, published
-from sparkpart.experiments import synthetic
+from sparkpart.experiments import grid
 from sparkpart.instances import Choices
 
 
 @pytest.fixture(scope="module")
 def flows():
-    return synthetic.improvements("quick", 0, Choices())
+    return grid.improvements("quick", 0, Choices())
 
 
 def test_figure5_gives_the_printed_totals():

@@ -32,6 +32,8 @@ SPREAD = (
     "flex.experiments.choices",
     "sparkpart.experiments.synthetic",
     "sparkpart.experiments.optimal",
+    "sparkpart.experiments.robustness",
+    "sparkpart.experiments.searches",
 )
 """Modules whose experiments spread their runs over processes themselves."""
 LIBRARIES = ("numba", "numpy", "pandas", "scipy")

@@ -25,28 +25,24 @@ from sparkpart.experiments.motivation import (
     figure8,
     first_steps,
 )
-from sparkpart.experiments.optimal import (
+from sparkpart.experiments.optimal import fronts, ils_at_its_time, optimality_gaps
+from sparkpart.experiments.real import real_runs, real_runs_curves, real_runs_gains
+from sparkpart.experiments.robustness import fastest_first, inaccurate_profiles, table4
+from sparkpart.experiments.searches import (
     figure12,
-    fronts,
     hardness,
-    ils_at_its_time,
     one_shot_benefits,
-    open_choices,
-    optimality_gaps,
     plans_counted,
     search_times,
     searches_valued,
 )
-from sparkpart.experiments.real import real_runs, real_runs_curves, real_runs_gains
 from sparkpart.experiments.synthetic import (
-    fastest_first,
     figure9,
     figure10,
     figure11,
-    inaccurate_profiles,
     observations_of_flows,
+    open_choices,
     table3,
-    table4,
 )
 from sparkpart.experiments.tables import (
     attainable_times,

@@ -1,158 +1,45 @@
-"""Section 4.2 on synthetic flows: Figures 9 to 11, Tables 3 and 4, wrong profiles.
+"""Figures 9 to 11 and Table 3 of Gounaris et al. (TPDS 2017), on synthetic flows.
 
-The instances of a repeat are the same under every bound, so that bounds can be compared; the
-paper drew new ones for each. Spread is given as standard errors over the repeats.
+Spread is given as standard errors over the repeats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
-from itertools import product
-from typing import Literal, NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from sparkpart import published
-from sparkpart.dataflow import Dataflow, Plan
-from sparkpart.fastest import fastest
-from sparkpart.greedy import Greedy, greedy
-from sparkpart.ils import ils
-from sparkpart.instances import SIZES, TYPES, Choices, Instance, draw
+from sparkpart.experiments.grid import TECHNIQUES, Scale, best_cells, improvements
+from sparkpart.greedy import Greedy
+from sparkpart.instances import Choices
 
 __all__ = [
-    "EPSILONS",
-    "REPEATS",
-    "SHAPES",
-    "TECHNIQUES",
-    "Scale",
-    "Shape",
-    "best_cells",
-    "drawn",
-    "each_shape",
-    "fastest_first",
+    "VARIANTS",
     "figure9",
     "figure10",
     "figure11",
-    "improvements",
-    "inaccurate_profiles",
     "observations_of_flows",
-    "plans",
+    "open_choices",
     "table3",
-    "table4",
-]  # fmt: skip
+]
 
-Scale = Literal["quick", "paper"]
-REPEATS = {"quick": 5, "paper": 100}
-EPSILONS = (1.1, 1.2, 1.5)
-"""Bounds as factors on running time, as the paper writes its epsilon."""
-TECHNIQUES = ("G-local", "G-ext", "G-full", "ILS")
-
-
-class Shape(NamedTuple):
-    """Type and size of a flow."""
-
-    dag_type: str
-    dag_size: str
-
-
-SHAPES = tuple(Shape(kind, size) for size, kind in product(SIZES, TYPES))
-
-
-def drawn(shape: Shape, repeat: int, seed: int, choices: Choices) -> Instance:
-    """Draw the instance of a repeat.
-
-    Parameters
-    ----------
-    shape
-        Type and size.
-    repeat, seed
-        Together with the shape they determine the instance.
-    choices
-        The open choices.
-    """
-    place = TYPES.index(shape.dag_type), [*SIZES].index(shape.dag_size)
-    rng = np.random.default_rng([seed, *place, repeat])
-    return draw(shape.dag_type, shape.dag_size, rng=rng, choices=choices)
-
-
-def plans(
-    flow: Dataflow, epsilon: float, seed: int, choices: Choices, start: Plan | None = None
-) -> dict[str, Plan]:
-    """Optimise a flow by the paper's four techniques.
-
-    Parameters
-    ----------
-    flow
-        The flow.
-    epsilon
-        Bound as a factor on the running time of the start.
-    seed
-        Seed of the iterated local search.
-    choices
-        Where the inner test of the iterated local search stands.
-    start
-        Plan to start from; the initial one by default.
-    """
-    bound = flow.bound(epsilon - 1, start)
-    found = {how: greedy(flow, how, bound=bound, start=start).plan for how in get_args(Greedy)}
-    return found | {"ILS": ils(flow, bound=bound, seed=seed, start=start, inner=choices.inner).plan}
-
-
-def each_shape(
-    function: Callable[..., pd.DataFrame], shapes: Iterable[Shape], *arguments: object
-) -> pd.DataFrame:
-    """Call a function for every shape, on the processes of the caller's ``parallel_config``.
-
-    Parameters
-    ----------
-    function
-        Takes a shape and the arguments.
-    shapes
-        Their results are joined in this order.
-    arguments
-        The same for all.
-    """
-    parts: list[pd.DataFrame] = Parallel()(delayed(function)(shape, *arguments) for shape in shapes)
-    return pd.concat(parts, ignore_index=True)
-
-
-def _improved(shape: Shape, repeats: int, seed: int, choices: Choices) -> pd.DataFrame:
-    rows = []
-    for repeat in range(repeats):
-        flow = drawn(shape, repeat, seed, choices).flow()
-        rt, rc = flow.running_time(flow.initial), flow.resource_consumption(flow.initial)
-        for epsilon in EPSILONS:
-            for name, plan in plans(flow, epsilon, repeat, choices).items():
-                ratio = rc / flow.resource_consumption(plan), flow.running_time(plan) / rt
-                rows.append((*shape, epsilon, repeat, name, *ratio))
-    columns = ["dag_type", "dag_size", "eps", "repeat", "technique", "improvement", "slowdown"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-@lru_cache(maxsize=16)
-def improvements(scale: Scale, seed: int, choices: Choices) -> pd.DataFrame:
-    """Optimise all synthetic flows under all bounds; do not change the frame.
-
-    Parameters
-    ----------
-    scale
-        "paper" for 100 repeats, "quick" for 5.
-    seed
-        Seed of the instances.
-    choices
-        The open choices.
-
-    Returns
-    -------
-    DataFrame
-        ``dag_type``, ``dag_size``, ``eps`` (factor on RT), ``repeat``, ``technique``,
-        ``improvement`` (initial RC over that of the plan), ``slowdown`` (RT of the plan over
-        the initial).
-    """
-    return each_shape(_improved, SHAPES, REPEATS[scale], seed, choices)
+VARIANTS: dict[str, dict[str, str | float]] = {
+    "as stated": {},
+    "profiles of Eq. 4": {"equation": "eq4"},
+    "Eq. 4 as printed": {"equation": "eq4", "version": "printed"},
+    "one factor a vertex": {"factor": "vertex"},
+    "sources cost nothing": {"sources": "free"},
+    "times clipped at 1 s": {"nonpositive": "clip"},
+    "repartitioning in the dependency graph": {"repartition": "dependencies"},
+    "e of Eq. 6 is 7": {"pole": 7.0},
+    "degrees as measured": {"degrees": "as measured"},
+    "other shapes": {"shapes": "second"},
+    "ILS tests the vertex alone": {"inner": "vertex"},
+    "Eq. 4 as printed, clipped": {"equation": "eq4", "version": "printed", "nonpositive": "clip"},
+}
+"""Open choices, each changed by itself, and one combination."""
 
 
 def _means(scale: Scale, seed: int, field: str) -> pd.DataFrame:
@@ -221,32 +108,6 @@ def figure11(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
     return _means(scale, seed, "slowdown")
 
 
-def best_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Summarise improvements as Table 3 does: the best technique of each cell.
-
-    Parameters
-    ----------
-    table
-        A frame like that of `improvements`.
-
-    Returns
-    -------
-    DataFrame
-        ``eps``, ``dag_size``, ``dag_type``; ``technique`` of the best average, its
-        ``average``, ``stdev`` and ``standard_error``; ``max`` and ``max_technique`` of the
-        best single repeat.
-    """
-    keys = ["eps", "dag_size", "dag_type"]
-    groups = table.groupby([*keys, "technique"], sort=False)["improvement"]
-    cells = groups.agg(["mean", "std", "sem", "max"]).reset_index("technique")
-    by_mean = cells.sort_values("mean", kind="stable").groupby(keys, sort=False).tail(1)
-    by_max = cells.sort_values("max", kind="stable").groupby(keys, sort=False).tail(1)
-    names = {"mean": "average", "std": "stdev", "sem": "standard_error"}
-    average = by_mean.drop(columns="max").rename(columns=names)
-    most = by_max[["technique", "max"]].rename(columns={"technique": "max_technique"})
-    return average.join(most).reset_index()
-
-
 def table3(
     scale: Scale = "quick",
     seed: int = 0,
@@ -292,6 +153,32 @@ def table3(
         stdev_ratio=table["stdev"] / table["paper_stdev"],
         max_ratio=table["max"] / table["paper_max"],
     )
+
+
+def open_choices(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
+    """Compute Table 3 under each open choice of Section 4.2, changed one at a time.
+
+    Parameters
+    ----------
+    scale
+        "paper" for 100 repeats, "quick" for 5.
+    seed
+        Seed of the instances.
+
+    Returns
+    -------
+    DataFrame
+        For each ``variant`` and cell the columns of `sparkpart.experiments.table3`: ``eps``,
+        ``dag_size``, ``dag_type``; ``paper_average``, ``paper_stdev``, ``paper_technique``,
+        ``paper_max``; ``average``, ``stdev``, ``standard_error``, ``technique``, ``max``,
+        ``max_technique``; ``difference``, ``z``, ``same_technique``, ``ratio``,
+        ``stdev_ratio``, ``max_ratio``.
+    """
+    parts = [
+        table3(scale, seed, tuple(changed.items())).assign(variant=name)
+        for name, changed in VARIANTS.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def observations_of_flows(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
@@ -377,159 +264,3 @@ def _observed_slowdowns(slow: pd.DataFrame) -> dict[str, float]:
         "mean part of the slack used by greedy": used.mean(),
         "greatest RT of greedy, small C": greedy_slow[small_c].max(axis=None),
     }
-
-
-def _from_fastest(shape: Shape, repeats: int, seed: int, choices: Choices) -> pd.DataFrame:
-    rows = []
-    for repeat in range(repeats):
-        flow = drawn(shape, repeat, seed, choices).flow()
-        rt, rc = flow.running_time(flow.initial), flow.resource_consumption(flow.initial)
-        start = fastest(flow)
-        fast = flow.running_time(start), flow.resource_consumption(start)
-        searched = ils(flow, bound=rt, seed=repeat, objective="running time").running_time
-        falls = 1 - fast[0] / rt, 1 - fast[1] / rc, searched / fast[0] - 1
-        for epsilon in EPSILONS:
-            for name, plan in plans(flow, epsilon, repeat, choices, start).items():
-                found = flow.resource_consumption(plan)
-                ratios = fast[1] / found, rc / found
-                rows.append((*shape, epsilon, repeat, name, *ratios, *falls))
-    columns = ["dag_type", "dag_size", "eps", "repeat", "technique", "improvement",
-               "from_initial", "rt_fall", "rc_fall", "ils_excess"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
-
-
-@lru_cache(maxsize=4)
-def _fastest_runs(scale: Scale, seed: int) -> pd.DataFrame:
-    return each_shape(_from_fastest, SHAPES, REPEATS[scale], seed, Choices())
-
-
-def fastest_first(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
-    """Measure what minimising running time alone brings (Section 4.2.2).
-
-    Parameters
-    ----------
-    scale
-        "paper" for 100 repeats, "quick" for 5.
-    seed
-        Seed of the instances.
-
-    Returns
-    -------
-    DataFrame
-        ``dag_type``, ``dag_size``; average parts by which RT (``rt_fall``) and RC
-        (``rc_fall``) fall from the initial plan to the fastest one, which is exact;
-        ``ils_excess``, by what part the RT of the iterated local search for RT is above it.
-    """
-    table = _fastest_runs(scale, seed)
-    table = table[(table["eps"] == EPSILONS[0]) & (table["technique"] == "ILS")]
-    groups = table.groupby(["dag_type", "dag_size"], sort=False)
-    return groups[["rt_fall", "rc_fall", "ils_excess"]].mean().reset_index()
-
-
-def table4(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
-    """Table 4, ours beside the paper's: improvements against the fastest plan.
-
-    Its columns "vs. initial" repeat Table 3; here they stand for the improvement from the
-    initial plan to the one found from the fastest plan on.
-
-    Parameters
-    ----------
-    scale
-        "paper" for 100 repeats, "quick" for 5.
-    seed
-        Seed of the instances.
-
-    Returns
-    -------
-    DataFrame
-        ``eps``, ``dag_size``, ``dag_type``; ``paper_average`` and ``paper_max`` against the
-        fastest plan; ``average``, ``stdev``, ``standard_error``, ``technique`` and ``max`` of
-        the best technique against the fastest plan, ``from_initial``, its average against
-        the initial plan; ``saved`` and ``paper_saved``, 1 - 1/factor in percent; ``growth``
-        and ``paper_growth``, factor - 1 in percent, as the paper's text counts here;
-        ``ratio``, our average over the paper's;
-        ``copied``, whether the paper's "vs. initial" average is that of its Table 3.
-    """
-    table = _fastest_runs(scale, seed)
-    keys = ["eps", "dag_size", "dag_type"]
-    ours = best_cells(table)
-    initial = table.groupby([*keys, "technique"])["from_initial"].mean().reset_index()
-    ours = ours.merge(initial, on=[*keys, "technique"])
-    paper = published.table4().merge(published.table3()[[*keys, "best_avg"]], on=keys)
-    result = pd.DataFrame(
-        {
-            **{key: paper[key] for key in keys},
-            "paper_average": paper["best_avg_vs_best_rt"],
-            "paper_max": paper["best_max_vs_best_rt"],
-            "copied": paper["best_avg_vs_initial"] == paper["best_avg"],
-        }
-    ).merge(ours.drop(columns="max_technique"), on=keys)
-    return result.assign(
-        saved=100 * (1 - 1 / result["average"]),
-        paper_saved=100 * (1 - 1 / result["paper_average"]),
-        growth=100 * (result["average"] - 1),
-        paper_growth=100 * (result["paper_average"] - 1),
-        ratio=result["average"] / result["paper_average"],
-    )
-
-
-def _under_error(shape: Shape, repeats: int, seed: int, choices: Choices) -> pd.DataFrame:
-    rows = []
-    place = TYPES.index(shape.dag_type), [*SIZES].index(shape.dag_size)
-    for repeat in range(repeats):
-        believed = drawn(shape, repeat, seed, choices)
-        flow = believed.flow()
-        true = believed.perturbed(np.random.default_rng([seed, *place, repeat, 1])).flow()
-        for epsilon in EPSILONS:
-            for name, plan in plans(flow, epsilon, repeat, choices).items():
-                values = [
-                    ratio
-                    for f in (flow, true)
-                    for ratio in (
-                        f.resource_consumption(f.initial) / f.resource_consumption(plan),
-                        f.running_time(plan) / f.running_time(f.initial),
-                    )
-                ]
-                rows.append((*shape, epsilon, repeat, name, *values))
-    columns = ["dag_type", "dag_size", "eps", "repeat", "technique",
-               "improvement", "slowdown", "true_improvement", "true_slowdown"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
-
-
-@lru_cache(maxsize=4)
-def _wrong_runs(scale: Scale, seed: int) -> pd.DataFrame:
-    return each_shape(_under_error, SHAPES, REPEATS[scale], seed, Choices())
-
-
-def inaccurate_profiles(scale: Scale = "quick", seed: int = 0) -> pd.DataFrame:
-    """Measure what is left of the plans when the true profiles differ by 30 % (Section 4.2.3).
-
-    Each instance is optimised as believed; then all its parameters are perturbed once more,
-    and plan and initial plan are valued by the perturbed ones.
-
-    Parameters
-    ----------
-    scale
-        "paper" for 100 repeats, "quick" for 5.
-    seed
-        Seed of the instances.
-
-    Returns
-    -------
-    DataFrame
-        ``eps``, ``dag_size``, ``dag_type``, ``technique``; averages ``improvement`` and
-        ``slowdown`` as believed, ``true_improvement`` and ``true_slowdown``; ``deviation``
-        and ``slowdown_deviation``, true over believed average less 1; ``broken``, the part
-        of the repeats in which the true RT exceeds the bound; ``worst``, the greatest true
-        RT over the bound.
-    """
-    table = _wrong_runs(scale, seed)
-    over = table["true_slowdown"] / table["eps"]
-    table = table.assign(broken=over > 1 + 1e-9, worst=over)
-    groups = table.groupby(["eps", "dag_size", "dag_type", "technique"], sort=False)
-    fields = ["improvement", "slowdown", "true_improvement", "true_slowdown", "broken"]
-    result = groups[fields].mean().assign(worst=groups["worst"].max()).reset_index()
-    return result.assign(
-        deviation=result["true_improvement"] / result["improvement"] - 1,
-        slowdown_deviation=result["true_slowdown"] / result["slowdown"] - 1,
-    )
