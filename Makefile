@@ -26,7 +26,7 @@ book: results ## Build the book into _build/html, running what changed
 	@$(BIN)/python -m bookkit.build
 
 test: $(INSTALLED) ## Run the tests, at quick scale
-	@BOOK_SCALE=quick $(BIN)/python -m pytest
+	@BOOK_SCALE=quick $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 results: $(INSTALLED) ## Compute the stored results the chapters read
 	@$(BIN)/python -m bookkit.results
