@@ -58,6 +58,8 @@ class Optimum:
     @property
     def gap(self) -> float:
         """By which part of RC the limit is lower; 0 up to rounding is a proof of optimality."""
+        if self.resource_consumption == 0:
+            return 0.0
         return max(0.0, 1 - self.limit / self.resource_consumption)
 
     @property

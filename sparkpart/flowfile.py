@@ -17,7 +17,7 @@ The format is that of ``sparkpart/data/flow.schema.json``::
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -47,16 +47,52 @@ def schema() -> Document:
     return loaded
 
 
+LARGEST = sys.float_info.max
+MOST_ENTRIES = 1_000_000
+"""Most entries of a file, those of an alias counted each time."""
+
+TYPES = {
+    "object": "a mapping", "array": "a list", "string": "text", "number": "a number",
+    "integer": "a whole number",
+}  # fmt: skip
+
+
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that occurs twice, where YAML would keep the last."""
+    """Refuses a key that occurs twice, where YAML would keep the last, and endless aliases."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        if node is not None and _entries(node, {}) > MOST_ENTRIES:
+            raise DataflowError(f"more than {MOST_ENTRIES} entries, with those of its aliases")
+        return node
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) > 400:
+            line = node.start_mark.line + 1
+            raise DataflowError(f"line {line}: a number of {len(node.value)} digits is too long")
+        return super().construct_yaml_int(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for (key_node, _), key in zip(node.value, keys, strict=True):
+        nodes = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        keys = [self.construct_object(key, deep=True) for key in nodes]
+        for key_node, key in zip(nodes, keys, strict=True):
             if keys.count(key) > 1:
                 line = key_node.start_mark.line + 1
                 raise DataflowError(f"line {line}: {key!r} is listed twice")
         return super().construct_mapping(node, deep)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+def _entries(node: yaml.Node, known: dict[int, int]) -> int:
+    """Count the entries of a node, each shared part once but with its full weight."""
+    if id(node) not in known:
+        parts = node.value if isinstance(node, yaml.CollectionNode) else []
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in parts for part in pair]
+        known[id(node)] = 1 + sum(_entries(part, known) for part in parts)
+    return known[id(node)]
 
 
 def read_flow(path: Path | str) -> Dataflow:
@@ -121,11 +157,17 @@ def flow_from(document: object) -> Dataflow:
 def _with_text_keys(value: object) -> object:
     """Return the document with keys as JSON has them: degrees as text."""
     if isinstance(value, dict):
-        return {_text(key): _with_text_keys(entry) for key, entry in value.items()}
+        keys = [_text(key) for key in value]
+        if len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise DataflowError(f"{twice!r} is listed twice, once as a number")
+        return dict(zip(keys, map(_with_text_keys, value.values()), strict=True))
     return [_with_text_keys(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _text(key: object) -> str:
+    if isinstance(key, bool) or not isinstance(key, str | int | float):
+        raise DataflowError(f"the name {key!r} is not text; put it in quotes")
     return str(int(key)) if isinstance(key, float) and key.is_integer() else str(key)
 
 
@@ -141,12 +183,25 @@ def _message(error: jsonschema.ValidationError) -> str:
             return f"{where}: degree and degrees exclude each other"
     if "repartition" in place and error.validator == "oneOf":
         return (
-            f"{where}: {error.instance!r} is none of seconds (at least 0), model eq6 with its "
-            "coefficients, and times as rows of senders, receivers, seconds"
+            f"{where}: {_brief(repr(error.instance))} is none of seconds (at least 0), model eq6 "
+            "with its coefficients, and times as rows of senders, receivers, seconds"
         )
     if error.validator == "pattern" and "propertyNames" in error.absolute_schema_path:
-        return f"{where}: {error.instance!r} is not a whole number above 0"
-    return f"{where}: {error.message}"
+        return f"{where}: {_brief(repr(error.instance))} is not a whole number above 0"
+    return f"{where}: {_reason(error)}"
+
+
+def _reason(error: jsonschema.ValidationError) -> str:
+    """Say what is wrong, in words of the format rather than of JSON, and briefly."""
+    if error.validator == "type" and error.instance is None:
+        return f"nothing is given; {TYPES[error.validator_value]} is needed"
+    if error.validator == "type":
+        return f"{_brief(repr(error.instance))} is not {TYPES[error.validator_value]}"
+    return _brief(error.message)
+
+
+def _brief(text: str, most: int = 200) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
 
 
 def _check_numbers(value: object, place: tuple[str, ...]) -> None:
@@ -156,8 +211,10 @@ def _check_numbers(value: object, place: tuple[str, ...]) -> None:
     elif isinstance(value, list):
         for i, entry in enumerate(value):
             _check_numbers(entry, (*place, str(i)))
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise DataflowError(f"{' '.join(place)}: {value} is not a number to calculate with")
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise DataflowError(
+            f"{' '.join(place)}: {_brief(str(value))} is not a number to calculate with"
+        )
 
 
 def _vertex(name: str, entry: Document, document: Document, *, source: bool) -> Vertex:
@@ -175,19 +232,19 @@ def _vertex(name: str, entry: Document, document: Document, *, source: bool) -> 
     initial = entry.get("initial", document.get("initial"))
     if "initial" not in entry and initial not in degrees and len(degrees) == 1:
         initial = degrees[0]
-    return Vertex(name, {d: times[d] for d in degrees}, initial)
+    return Vertex(name, {d: times[d] for d in degrees}, None if initial is None else int(initial))
 
 
 def _degrees(name: str, entry: Document, document: Document) -> list[int]:
     if "degree" in entry:
-        return [entry["degree"]]
+        return [int(entry["degree"])]
     if "degrees" in entry:
-        return sorted(entry["degrees"])
+        return sorted(map(int, entry["degrees"]))
     if "times" in entry and "degrees" not in document:
         return sorted(int(key) for key in entry["times"])
     if "degrees" not in document:
         raise DataflowError(f"vertex {name}: its model needs degrees, here or for the whole flow")
-    return sorted(document["degrees"])
+    return sorted(map(int, document["degrees"]))
 
 
 def _modelled(name: str, entry: Document, degrees: list[int]) -> dict[int, float]:

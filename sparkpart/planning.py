@@ -68,12 +68,15 @@ class Recommendation:
         )
 
     def as_json(self) -> str:
-        """Return the plan and the comparison as JSON."""
+        """Return the plan and the comparison as JSON; null stands for what is infinite."""
         content = {
             "slack": self.slack if np.isfinite(self.slack) else None,
             "technique": self.technique,
             "plan": self.table.to_dict("records"),
-            "techniques": self.techniques.to_dict("records"),
+            "techniques": [
+                {k: None if v in (np.inf, -np.inf) else v for k, v in row.items()}
+                for row in self.techniques.to_dict("records")
+            ],
             "optimum_limit": self.optimum.limit,
             "optimum_gap": self.optimum.gap,
             "optimum_proven": self.optimum.proven,
@@ -155,4 +158,4 @@ def _compared(flow: Dataflow, plans: dict[str, Plan]) -> pd.DataFrame:
         slower=100 * (time / time[0] - 1),
         saved=100 * (1 - rc / rc[0]),
         above=100 * (rc / rc[1] - 1).clip(lower=0),
-    )
+    ).fillna(0.0)

@@ -123,7 +123,7 @@ def changed(*path, value):
         (["vertices", "train", "times"], {}, "vertex train times: .* non-empty|should be"),
         (["vertices", "train", "times", 8], 0, "vertex train: the running time at degree 8 is 0"),
         (["vertices", "train", "times", 8], -1, "vertex train: the running time at degree 8 is -1"),
-        (["vertices", "train", "times", 8], "x", "vertex train times 8: 'x' is not of type"),
+        (["vertices", "train", "times", 8], "x", "vertex train times 8: 'x' is not a number"),
         (["vertices", "train", "times", 8], float("nan"), "vertices train times 8: nan is not"),
         (["vertices", "train", "times"], {"a": 1}, "vertex train times: 'a' is not a whole number"),
         (["vertices", "train"], {}, "vertex train: either times, or model and coefficients"),
@@ -147,7 +147,7 @@ def changed(*path, value):
          "edge clean -> train: a pair of degrees is listed twice"),
         (["edges", 1, "repartition"], {"model": "eq6", "coefficients": {"a": 1}},
          "edge clean -> train: Eq. 6 needs coefficient"),
-        (["degrees"], "all", "degrees: 'all' is not of type 'array'"),
+        (["degrees"], "all", "degrees: 'all' is not a list"),
     ],
 )  # fmt: skip
 def test_bad_documents_are_refused_by_place(path, value, message):
@@ -178,8 +178,8 @@ def test_cycle_is_named():
         ),
         ("vertices: {a: {degree: 8, times: {8: 1, 8: 2}}}", "line 1: 8 is listed twice"),
         ("a: [", "not YAML"),
-        ("", "the file: None is not of type 'object'"),
-        ("- 1", "the file: .* is not of type 'object'"),
+        ("", "the file: nothing is given; a mapping is needed"),
+        ("- 1", "the file: .* is not a mapping"),
         (b"\xff\xfe\x00", "not a text file in UTF-8"),
         ("[" * 3000, "nested too deeply|not YAML"),
         ("vertices: {? [1, 2] : {degree: 1}}", "not YAML"),
@@ -191,6 +191,46 @@ def test_bad_files_are_refused_by_name(file, text, message):
         read_flow(path)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: {degree: 8, times: {8: 1, '8': 2}}", "'8' is listed twice"),
+        ("a: {degree: 8, times: {8: 1" + "0" * 400 + "}}", "line 1: a number of 401 digits"),
+        ("a: {degree: 8, times: {8: 1" + "0" * 5000 + "}}", "line 1: a number of 5001 digits"),
+        ("a: {degree: 8, times: {8: -1" + "0" * 320 + "}}", "vertices a times 8: -1000"),
+        ("no: {degree: 8, times: {8: 1}}", "the name False is not text; put it in quotes"),
+        ("~: {degree: 8, times: {8: 1}}", "the name None is not text; put it in quotes"),
+        ("a: {degree: 8, times: [" + "1, " * 999 + "1]}", " ... "),
+    ],
+)
+def test_odd_numbers_and_names_are_refused_briefly(file, text, message):
+    path = file(f"vertices: {{{text}}}")
+    with pytest.raises(DataflowError) as caught:
+        read_flow(path)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_aliases_that_multiply_are_refused(file):
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10)]
+    path = file("\n".join(lines))
+    with pytest.raises(DataflowError, match="more than 1000000 entries, with those of its aliases"):
+        read_flow(path)
+
+
+def test_aliases_and_merges_are_read(file):
+    path = file("vertices: {a: &x {degree: 8, times: {8: 1}}, b: *x, c: {<<: *x, times: {8: 2}}}")
+    assert read_flow(path).time.tolist() == [[1], [1], [2]]
+
+
+def test_whole_numbers_with_a_point_are_degrees(file):
+    path = file("vertices: {a: {degrees: [8.0, 16.0], initial: 8.0, times: {8: 1, 16: 2}}}")
+    flow = read_flow(path)
+    assert flow.initial.tolist() == [8]
+    assert flow.initial.dtype == flow.degrees.dtype == np.int64
 
 
 def test_integers_are_kept_as_degrees(file):

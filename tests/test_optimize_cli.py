@@ -80,6 +80,19 @@ def test_infinite_slack_is_json_too(cli, flow):
     assert json.loads(cli(flow, "--json", "--slack", "inf")[1])["slack"] is None
 
 
+@pytest.mark.parametrize("times", ["{8: 0}", "{8: 0, 16: 1}"])
+def test_flow_that_takes_no_time_is_no_error(cli, tmp_path, times):
+    path = tmp_path / "flow.yaml"
+    path.write_text(
+        f"vertices: {{a: {{degrees: [8, 16], times: {times}}}}}".replace(
+            "[8, 16]", "[8]" if times == "{8: 0}" else "[8, 16]"
+        )
+    )
+    status, out, _ = cli(path, "--json")
+    assert status == 0
+    assert json.loads(out)["optimum_proven"] is True
+
+
 def test_plan_of_another_technique(cli, flow):
     out = cli(flow, "--technique", "ILS", "--json")[1]
     assert json.loads(out)["technique"] == "ILS"
