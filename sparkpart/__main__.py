@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from sparkpart.dataflow import DataflowError
+from sparkpart.dataflow import Dataflow, DataflowError
 from sparkpart.exact import front
-from sparkpart.fastest import costs_of, is_forest
+from sparkpart.fastest import TooWideError, costs_of, is_forest
 from sparkpart.flowfile import read_flow
 from sparkpart.output import check_outputs, write
 from sparkpart.planning import TECHNIQUES, Recommendation, recommend
@@ -21,6 +21,7 @@ from sparkpart.runs import RunsError, read_runs
 
 MOST_RESAMPLES = 100_000
 FRONT_POINTS = 25
+MOST_POINTS = 10_000
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 ONE_VARIABLE = tuple(name for name, model in MODELS.items() if model.inputs == 1)
 
@@ -221,6 +222,10 @@ def _check_optimize(args: argparse.Namespace) -> None:
         raise DataflowError(f"--seed is {args.seed}; at least 0 is needed")
     if args.points is not None and args.points < 2:
         raise DataflowError(f"--points is {args.points}; at least 2 are needed")
+    if args.points is not None and args.points > MOST_POINTS:
+        raise DataflowError(f"--points is {args.points}; at most {MOST_POINTS} are allowed")
+    if args.points is not None and not args.front:
+        raise DataflowError("--points needs --front, the file for the points")
     formats = (".csv", *PLOT_FORMATS)
     if args.front and args.front.suffix.lower() not in formats:
         raise DataflowError(f"--front is {args.front}; its name must end in {', '.join(formats)}")
@@ -242,10 +247,7 @@ def _optimize(args: argparse.Namespace) -> None:
 
 
 def _front(args: argparse.Namespace, found: Recommendation) -> None:
-    tree = is_forest(costs_of(found.flow, 1.0, 0.0))
-    points = args.points or (None if tree else FRONT_POINTS)
-    follow = partial(tqdm, desc="front", leave=False, disable=not sys.stderr.isatty())
-    table = front(found.flow, points=points, time_limit=args.time_limit, progress=follow)
+    table = _front_table(args, found.flow)
     if args.front.suffix.lower() == ".csv":
         degrees = pd.DataFrame(table.pop("plan").tolist(), columns=found.flow.names)
         joined = pd.concat([table, degrees], axis=1)
@@ -258,6 +260,19 @@ def _front(args: argparse.Namespace, found: Recommendation) -> None:
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     front_plot(figure.subplots(), table, found.techniques)
     write(args.front, figure.savefig)
+
+
+def _front_table(args: argparse.Namespace, flow: Dataflow) -> pd.DataFrame:
+    """Return the whole front if that is possible and no number of points is asked for."""
+    if args.points is None and is_forest(costs_of(flow, 1.0, 0.0)):
+        try:
+            return front(flow)
+        except TooWideError:
+            print(f"note: the whole front is too large; it has {FRONT_POINTS} points",
+                  file=sys.stderr)  # fmt: skip
+    follow = partial(tqdm, desc="front", leave=False, disable=not sys.stderr.isatty())
+    points = args.points or FRONT_POINTS
+    return front(flow, points=points, time_limit=args.time_limit, progress=follow)
 
 
 def main(argv: list[str] | None = None) -> int:

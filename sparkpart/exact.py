@@ -265,6 +265,8 @@ def front(
     ------
     DataflowError
         If the whole front is asked for on a graph that is no forest.
+    TooWideError
+        If the whole front needs too many labels; a sweep does not.
     """
     if points is not None:
         return _sweep(flow, points, time_limit, progress)

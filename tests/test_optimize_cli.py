@@ -128,6 +128,13 @@ def test_front_of_a_graph_that_is_no_tree_is_swept(cli, tmp_path):
     assert 2 <= len(pd.read_csv(file)) <= 4
 
 
+def test_front_of_a_tree_with_too_many_labels_is_swept(cli, flow, tmp_path, monkeypatch):
+    monkeypatch.setattr("sparkpart.labels.MOST", 1)
+    status, _, err = cli(flow, "--front", tmp_path / "front.csv")
+    assert (status, err) == (0, ["note: the whole front is too large; it has 25 points"])
+    assert len(pd.read_csv(tmp_path / "front.csv")) >= 2
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -136,6 +143,8 @@ def test_front_of_a_graph_that_is_no_tree_is_swept(cli, tmp_path):
         (["--time-limit", "0"], "--time-limit is 0.0"),
         (["--seed", "-1"], "--seed is -1"),
         (["--points", "1", "--front", "f.csv"], "--points is 1"),
+        (["--points", "99999999", "--front", "f.csv"], "--points is 99999999; at most 10000"),
+        (["--points", "5"], "--points needs --front"),
         (["--front", "front.txt"], "--front is front.txt; its name must end in .csv"),
         (["--csv", "no/such/folder.csv"], "--csv: no/such/folder.csv: there is no folder"),
     ],
