@@ -121,8 +121,8 @@ class Dataflow:
     repartition: Array
     initial: Plan
 
-    def __init__(self, vertices: Sequence[Vertex], edges: Iterable[Edge] = ()) -> None:
-        edges = list(edges)
+    def __init__(self, vertices: Iterable[Vertex], edges: Iterable[Edge] = ()) -> None:
+        vertices, edges = list(vertices), list(edges)
         _check(vertices, edges)
         vertices = _in_order(vertices, edges)
         place = {vertex.name: i for i, vertex in enumerate(vertices)}

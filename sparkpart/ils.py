@@ -14,6 +14,8 @@ from sparkpart.greedy import ROUNDING, Search, found, start_of
 
 __all__ = ["ils"]
 
+MOST_TRIALS = 10**9
+
 
 def ils(
     flow: Dataflow,
@@ -62,9 +64,9 @@ def ils(
         If the start exceeds the bound, or a number of iterations makes no sense.
     """
     for name, value, smallest in (("m", m, 1), ("iter1", iter1, 0), ("iter2", iter2, 0)):
-        if value != int(value) or value < smallest:
+        if not (isinstance(value, int | np.integer) and smallest <= value <= MOST_TRIALS):
             raise DataflowError(
-                f"{name} is {value}; a whole number of at least {smallest} is needed"
+                f"{name} is {value!r}; a whole number from {smallest} to {MOST_TRIALS} is needed"
             )
     if inner not in ("total", "vertex"):
         raise DataflowError(f"unknown inner test {inner!r}; choose 'total' or 'vertex'")
