@@ -180,5 +180,5 @@ def test_bad_arguments_are_refused(call, message):
 @pytest.mark.parametrize("value", [0, 1.5, 2.0, "3", float("nan"), float("inf"), 10**20])
 def test_local_search_refuses_what_is_no_number_of_vertices(value):
     flow = Dataflow(Vertex(name, {8: 1.0, 16: 2.0}) for name in "ab")
-    with pytest.raises(DataflowError, match="^m is .*; a whole number from 1 to"):
+    with pytest.raises(DataflowError, match=r"^m is .*; a whole number from 1 to"):
         ils(flow, bound=9.0, seed=0, m=value)
