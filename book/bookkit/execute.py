@@ -31,6 +31,8 @@ from bookkit.dependencies import ROOT, notebook_digest
 Result = TypeVar("Result")
 
 # The kernels share the cores, so none of them may take all for itself.
+START = 300
+"""Seconds that a kernel may take to start; a busy machine needs more than the usual minute."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -94,6 +96,7 @@ async def run_kernel(task: Task, timeout: int) -> None:
     client = NotebookClient(
         task.notebook,
         timeout=timeout,
+        startup_timeout=START,
         # Times in the cells would change the key of the notebook in the cache.
         record_timing=False,
         resources={"metadata": {"path": str(task.path.parent)}},
