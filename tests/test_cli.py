@@ -189,7 +189,7 @@ def test_binary_missing_and_folder_are_refused_in_one_line(cli, tmp_path):
         (("--resamples", "0"), "--resamples is 0; at least 1 is needed"),
         (("--resamples", "1000000000000"), "at most 100000 are allowed"),
         (("--resamples", "10000000000000000000"), "at most 100000 are allowed"),
-        (("--csv", ""), "--csv: . is a folder; the name of a file is needed"),
+        (("--csv", "."), "--csv: . is a folder; the name of a file is needed"),
         (("--seed", "-1"), "--seed is -1; at least 0 is needed"),
         (("--unit", "ms"), "column 'seconds' is in s, but the unit given is ms"),
         (("--plot", "plot.xyz"), "--plot is plot.xyz; its name must end in .png, .svg, .pdf"),
@@ -200,6 +200,13 @@ def test_bad_options_are_refused_in_one_line_before_any_output(cli, runs, args, 
     result = cli(runs, *args)
     refused(result, message)
     assert result[1] == ""
+
+
+def test_empty_name_of_a_file_is_refused(runs, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", str(runs), "--csv", ""])
+    assert stop.value.code == 2
+    assert "the name of a file is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--csv", "--plot"])
