@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from benchmarks import flex_speed, sparkpart_fits, sparkpart_plans
+from benchmarks import flex_peers, flex_speed, sparkpart_fits, sparkpart_plans
 
-SUITES = {"flex": flex_speed.run, "sparkpart": sparkpart_fits.run, "plans": sparkpart_plans.run}
+SUITES = {
+    "flex": lambda: [*flex_speed.run(), *flex_peers.run()],
+    "sparkpart": sparkpart_fits.run,
+    "plans": sparkpart_plans.run,
+}
 
 
 NOTES = {

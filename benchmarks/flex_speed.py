@@ -1,13 +1,20 @@
 """Speed of the simulator: full scale, scaling, plain Python and numpy beside it, threads.
 
-What bounds it, on two cores of a server (copy: 15 GB/s): with one try a tick, nearly all of the
-time goes into updates of demand, at a sixth of the bandwidth of a copy, since they touch single
-cache lines. Otherwise it is the scan of the nodes for each placement, 3 ns a node, which two
-threads halve from 40,000 nodes on.
+What bounds the speed, as measured once on two cores that other programs shared, so that times are
+upper bounds and a repetition may differ by a factor of two (`memory_bound`):
 
-Other simulators are not beside it. AccaSim 1.1.3 does not import on Python 3.10 or newer
-(``from collections import Mapping``), and its jobs have fixed requests and no demand over time;
-CloudSimPy is not on the Python package index.
+Updates of demand wait for memory, but not for its bandwidth. LeastFit makes 26 million of them
+beyond those of constant demand, in 37 ns each. They move 4.8 GB/s, where copying moves 12. To read
+one sample at random takes 42 ns, and 6 ns in order: the 4 million samples of a full day, 64 MB, are
+more than the caches hold, and tasks are at different places in them.
+
+At 4000 nodes FlexF takes 6.1 s: 1.4 s are updates, 0.7 s is what each tick does for every node even
+if nothing runs, and 3.9 s are scheduling, binding and sharing. At 40,000 nodes it takes 18 s: 1.4,
+2.3 and 14.2 s. A scan of the nodes for one class of task takes 12 microseconds at 4000 nodes and
+0.2 ms at 40,000, and the day has 20,000 changes of class in the order of arrival: the scans take
+some 0.2 s at 4000 nodes, more if pending tasks are tried again, and 4.5 s at 40,000.
+
+Ten million tasks on 56,000 nodes took 169 s and 1.8 GB, a million on 12,500 nodes 5.7 s.
 """
 
 import resource
@@ -22,10 +29,13 @@ import numpy as np
 from flex import AUTHOR, simulate, synthesize
 from flex.compiling import compiled_part
 from flex.schedulers import FLEX_F, LEAST_FIT, Node, Task
+from flex.state import SLOT
 from flex.workload import CPU_CAPACITY, MEMORY_CAPACITY, Workload
 from tests import reference
 
 METHODS = ("LeastFit", "Oversub", "FlexF", "FlexL")
+LARGE = ((2, 1_000_000, 12_500), (2, 1_428_060, 8000), (14, 9_996_420, 56_000))
+"""How often the day is repeated, tasks kept of it, and nodes."""
 
 
 def timed(call, repeats=1):
@@ -55,20 +65,30 @@ def enlarged(day, times):
     )  # fmt: skip
 
 
-def peak_memory():
-    """Peak of a fresh process that draws the full day and runs FlexF on it, in MB."""
-    code = (
-        "import resource; from flex import simulate, synthesize; simulate(synthesize(), 'FlexF');"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-    )
-    return int(subprocess.check_output([sys.executable, "-c", code], text=True))
+def alone(times, tasks, nodes):
+    """Seconds of FlexF in a fresh process that draws the day, repeats it and keeps the first
+    tasks, and the peak of its memory in MB."""
+    code = f"from benchmarks import flex_speed as f; f.report({times}, {tasks}, {nodes})"
+    output = subprocess.check_output([sys.executable, "-c", code], text=True)
+    seconds, memory = output.split()
+    return float(seconds), int(memory)
+
+
+def report(times, tasks, nodes):
+    """Print what `alone` returns; the compilation is not counted."""
+    workload = enlarged(synthesize(), times)
+    if tasks < len(workload):
+        workload = workload.first(tasks)
+    simulate(workload.first(100), "FlexF", 10, 10)
+    seconds, _ = timed(lambda: simulate(workload, "FlexF", nodes, 1440))
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 
 
 def full_scale(day):
     for method in METHODS:
         simulate(day.first(100), method, 10, 10)
     unit, _ = timed(lambda: simulate(day, "FlexF", 4000, 1440), 2)
-    yield row("714,030 tasks, 4000 nodes: FlexF", unit, unit, peak_memory())
+    yield row("714,030 tasks, 4000 nodes: FlexF", unit, unit, alone(1, len(day), 4000)[1])
     for method in ("LeastFit", "Oversub", "FlexL"):
         seconds, _ = timed(lambda m=method: simulate(day, m, 4000, 1440), 2)
         yield row(f"714,030 tasks, 4000 nodes: {method}", seconds, unit)
@@ -88,14 +108,9 @@ def scaling(day):
         nodes = tasks * 4000 // 714_030
         seconds, _ = timed(lambda w=part, n=nodes: simulate(w, "FlexF", n, 1440))
         yield row(f"{tasks:,} tasks, {nodes:,} nodes: FlexF", seconds, unit)
-    for times, nodes in ((2, 8000), (14, 56_000)):
-        large = enlarged(day, times)
-        seconds, _ = timed(lambda w=large, n=nodes: simulate(w, "FlexF", n, 1440))
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        yield row(f"{len(large):,} tasks, {nodes:,} nodes: FlexF", seconds, unit, memory)
-    million = enlarged(day, 2).first(1_000_000)
-    seconds, _ = timed(lambda: simulate(million, "FlexF", 12_500, 1440))
-    yield row("1,000,000 tasks, 12,500 nodes: FlexF", seconds, unit)
+    for times, tasks, nodes in LARGE:
+        seconds, memory = alone(times, tasks, nodes)
+        yield row(f"{tasks:,} tasks, {nodes:,} nodes: FlexF", seconds, unit, memory)
 
 
 def beside_others():
@@ -161,27 +176,101 @@ def placements(nodes):
         yield row(f"one placement, {nodes:,} nodes: {name}", seconds, unit)
 
 
-SAMPLE = 300
-"""Seconds of a sample of the synthetic day."""
+def demand_updates(workload, bound, ticks, tick_s=60):
+    """How often a running task was brought to its next sample, or to its end, in a run.
+
+    bound: tick of binding of every task, -1 if there was none. Samples that end between the same
+    two ticks are one update. Exact if all samples are loaded at once.
+    """
+    series = np.repeat(np.arange(len(workload.offset) - 1), np.diff(workload.offset))
+    span = ticks + 1  # later ends are never reached
+    after = np.minimum(-(-workload.sample_end.astype(np.int64) // tick_s), span)
+    keys = np.unique((series * (span + 1) + after)[after > 0])
+    placed = bound >= 0
+    start = workload.series[placed] * (span + 1)
+    reached = np.searchsorted(keys, start + ticks - bound[placed], side="right")
+    return int((reached - np.searchsorted(keys, start)).sum())
 
 
-def demand_updates(result):
-    """How often the demand of a running task changed: the tasks' seconds over those of a sample."""
-    return 60 * result.history["running"].sum() / SAMPLE
+SLOT_BYTES, SAMPLE_BYTES, NODE_BYTES = 2 * SLOT.itemsize, 4 + 4 + 8, 2 * 2 * 8
+"""What an update of demand moves: a task's slot and two sums of its node, both read and written,
+and the end, CPU and memory of a sample."""
+
+
+def copy_bandwidth():
+    """Bytes per second, read and written, of copying half a gigabyte."""
+    source = np.ones(2**26)
+    target = np.zeros_like(source)
+    seconds, _ = timed(lambda: np.copyto(target, source), 5)
+    return 2 * source.nbytes / seconds
+
+
+@nb.njit
+def read_samples(order, end, cpu, memory):
+    total = 0
+    for k in order:
+        total += end[k] + cpu[k] + memory[k]
+    return total
+
+
+def sample_reads(day):
+    """Seconds to read a sample of the day, in random order and in theirs."""
+    samples = day.sample_end, day.cpu_demand, day.memory_demand
+    n = len(day.sample_end)
+    for order in (np.random.default_rng(0).permutation(n), np.arange(n)):
+        read_samples(order, *samples)
+        yield timed(lambda o=order: read_samples(o, *samples), 5)[0] / n
+
+
+def constant_demand(day):
+    """The day with one sample a series: the last."""
+    last = day.offset[1:] - 1
+    return replace(
+        day, offset=np.arange(len(day.offset)), sample_end=day.sample_end[last],
+        cpu_demand=day.cpu_demand[last], memory_demand=day.memory_demand[last],
+    )  # fmt: skip
 
 
 def memory_bound(day):
-    """How near the updates of demand are to copying memory."""
-    source = np.zeros(2**26)
-    copy, _ = timed(lambda: source.copy(), 5)
-    bandwidth = 2 * source.nbytes / copy
-    rules = replace(AUTHOR, failures=0)
-    quiet, result = timed(lambda: simulate(day, LEAST_FIT, 4000, 1440, rules), 2)
-    bytes_moved = demand_updates(result) * (64 + 16 + 32)
+    """Updates of demand beside copying memory, and beside reading samples.
+
+    Updates cost what LeastFit takes longer than with constant demand, which it does not look at:
+    it places the same tasks on the same nodes. One try a tick leaves little else to do.
+    """
+    rules = replace(AUTHOR, failures=0, loaded_samples=None)
+    constant = constant_demand(day)
+    still, same = timed(lambda: simulate(constant, LEAST_FIT, 4000, 1440, rules), 3)
+    seconds, result = timed(lambda: simulate(day, LEAST_FIT, 4000, 1440, rules), 3)
+    assert (result.bound == same.bound).all()
+    updates = demand_updates(day, result.bound, 1440)
+    updates -= demand_updates(constant, result.bound, 1440)
+    one = (seconds - still) / updates
+    moved = SLOT_BYTES + SAMPLE_BYTES + NODE_BYTES
+    yield row("LeastFit, one try a tick, demand constant", still, still)
+    yield row("the same: demand as it is", seconds, still, updates=updates)
     yield row(
-        "LeastFit with one try a tick: nearly all demand updates", quiet, quiet,
-        gigabytes_per_second=bytes_moved / quiet / 1e9, copy_gigabytes_per_second=bandwidth / 1e9,
+        "one update of demand", one, one, gigabytes_per_second=moved / one / 1e9,
+        copy_gigabytes_per_second=copy_bandwidth() / 1e9,
     )  # fmt: skip
+    for order, read in zip(("at random", "in order"), sample_reads(day), strict=True):
+        yield row(f"one sample read {order}", read, one)
+    yield from parts_of_flexf(day, one)
+
+
+def parts_of_flexf(day, update):
+    """FlexF in parts: sweeps over all nodes in every tick, updates of demand, and the rest.
+
+    The rest is scheduling (scans of the nodes above all), binding and sharing.
+    """
+    for nodes in (4000, 40_000):
+        whole, result = timed(lambda n=nodes: simulate(day, "FlexF", n, 1440), 2)
+        sweeps, _ = timed(lambda n=nodes: simulate(day.first(1), "FlexF", n, 1440), 2)
+        updates = demand_updates(day, result.bound, 1440)
+        name = f"{nodes:,} nodes, FlexF"
+        yield row(f"{name}: all", whole, whole)
+        yield row(f"{name}: sweeps over the nodes", sweeps, whole)
+        yield row(f"{name}: updates of demand", updates * update, whole, updates=updates)
+        yield row(f"{name}: the rest", whole - sweeps - updates * update, whole)
 
 
 def run():
